@@ -12,19 +12,15 @@ import type { Upstream } from '@trunkline/gateway/src/core/agents/upstream/upstr
 import type { UpstreamPart } from '@trunkline/gateway/src/core/agents/upstream/upstream-reply.ts'
 import { parseJson } from '@trunkline/gateway/src/core/base/values/json.ts'
 import { chatOf } from '@trunkline/gateway/src/core/calls/chat.test-support.ts'
-import {
-  type CollectedParts,
-  type CollectedReply,
-  collectReply,
-  partsCollector,
-} from '@trunkline/gateway/src/core/calls/reading/collect-reply.ts'
+import { collectReply, PartsCollector } from '@trunkline/gateway/src/core/calls/reading/collect-reply.ts'
 import { startReply } from '@trunkline/gateway/src/core/calls/reply.test-support.ts'
 import { Problem } from '@trunkline/gateway/src/core/errors/errors.ts'
+import type { ReplyCollector } from '@trunkline/gateway/src/core/reply-log/kept-form.ts'
 import type { ChunkEncoder } from '@trunkline/gateway/src/http/chat/chunk-encoder.ts'
 import { createCompletionEncoder } from '@trunkline/gateway/src/openai/chunks.ts'
 import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'
-import { chatReply } from '@trunkline/gateway/src/rest/chat/reply.ts'
+import { createReplyCollector } from '@trunkline/gateway/src/rest/chat/reply.ts'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { CONTRACT } from '../support/contract/contract.ts'
@@ -64,22 +60,14 @@ test.for(BUILT_IN)(
           const events = await readEvents(adapter, options, parts)
           for (const detail of [false, true]) {
             requireStream(createChunkEncoder(chatOf([]), { detail }), events, chunk)
-            await requireReply(
-              { details: detail },
-              (made) => chatReply(chatOf([]), made, { detail }),
-              events,
-              reply,
-            )
+            await requireReply(createReplyCollector(chatOf([]), { detail }), events, reply)
           }
           for (const reasoning of [false, true]) {
             const encoder = createCompletionEncoder(chatOf([]), { reasoning, includeUsage: reasoning })
             requireStream(encoder, events, completionChunk)
-            await requireReply(
-              { reasoning, toolCalls: true },
-              (made) => completionOf(chatOf([]), made),
-              events,
-              completion,
-            )
+            const parts = { reasoning, toolCalls: true }
+            const collector = new PartsCollector('m', parts, (made) => completionOf(chatOf([]), made))
+            await requireReply(collector, events, completion)
           }
         },
       ),
@@ -154,14 +142,11 @@ function requireStream(encoder: ChunkEncoder, { batches, problem }: ReadReply, c
 }
 
 async function requireReply(
-  parts: CollectedParts,
-  shape: (reply: CollectedReply) => object,
+  collector: ReplyCollector,
   { batches, problem }: ReadReply,
   check: Check,
 ): Promise<void> {
-  const body = JSON.stringify(
-    await collectReply(chatOf(batches).events, partsCollector('m', parts, shape), replyBytesMax),
-  )
+  const body = JSON.stringify(await collectReply(chatOf(batches).events, collector, replyBytesMax))
   if (problem === undefined) requireValid(check, `data: ${body}`)
   requireNoSecret(body)
 }

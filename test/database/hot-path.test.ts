@@ -494,7 +494,7 @@ async function callKept(sql: Sql, { known: knownRow, count } = { known: 778, cou
 async function converse(sql: Sql): Promise<void> {
   const conversations = createConversations({
     sql,
-    derivedIds: createDerivedIds(() => 'secret'),
+    derivedIds: createDerivedIds({ value: 'secret' }),
     runtime: systemRuntime,
     bounds: {
       maxTurns: 20,

@@ -11,6 +11,7 @@ export const ESSENTIAL: readonly string[] = [
   'test/conformance/conformance.test.ts',
   'test/contract/suites.test.ts',
   'test/contract/folder-sizes.test.ts',
+  'test/contract/functions-of-a-chat.test.ts',
   'test/contract/import-direction.test.ts',
   'test/contract/openapi.test.ts',
   'test/contract/patterns.test.ts',

@@ -1,4 +1,4 @@
-import { createInstallationSecret, type InstallationSecret } from '#core/accounts/auth/installation-secret.ts'
+import { InstallationSecret } from '#core/accounts/auth/installation-secret.ts'
 import {
   createSigningKeyAdministration,
   type SigningKeyAdministration,
@@ -22,6 +22,6 @@ export function buildAccounts({ config, database, runtime }: Surroundings): Acco
     tokens: createTokens({ ...signingKeysDeps, config: config.tokens }),
     signingKeys: createSigningKeyAdministration(signingKeysDeps, config.tokens),
     rememberedKeys: createRememberedKeys({ sql: lanes.keys, runtime }),
-    secret: createInstallationSecret({ sql, runtime }),
+    secret: new InstallationSecret({ sql, runtime }),
   }
 }

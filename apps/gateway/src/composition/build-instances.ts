@@ -6,7 +6,7 @@ import { logChanges } from '#ops/log-changes.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface EndedByInstances
-  extends Pick<InstancesDeps, 'load' | 'configuration' | 'concerns' | 'port'> {
+  extends Pick<InstancesDeps, 'processes' | 'load' | 'configuration' | 'concerns' | 'port'> {
   readonly ledger: Pick<Ledger, 'settleDead'>
   readonly replyStore: Pick<ReplyStore, 'endDead'>
 }
@@ -14,7 +14,7 @@ export interface EndedByInstances
 /** The row of this process among those of others, and who ends the calls of dead ones. */
 export function buildInstances(
   { config, database, runtime, identity, build, disk, log }: Surroundings,
-  { load, configuration, concerns, port, ledger, replyStore }: EndedByInstances,
+  { processes, load, configuration, concerns, port, ledger, replyStore }: EndedByInstances,
 ): Instances {
   const { lanes } = database
   const { leaseMs } = config.instance
@@ -25,6 +25,7 @@ export function buildInstances(
     upkeepSql: lanes.upkeep,
     runtime,
     identity,
+    processes,
     load,
     configuration,
     concerns,

@@ -5,9 +5,10 @@ import {
   isStatementTimeout,
   writeObstacle,
 } from '#core/errors/connection-error.ts'
-import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
+import { createLedger, type Ledger, type LedgerObserver } from '#core/ledger/ledger.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'
+import type { Tracing } from '#ops/tracing/create-tracing.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function buildLedger({
@@ -38,11 +39,10 @@ export function buildLedger({
     instanceId: identity.id,
     bounds: config.usage,
     observer: {
-      batch(statement, calls, ms) {
+      batch: tracing === undefined ? metrics.ledgerBatch : andTrace(metrics.ledgerBatch, tracing),
+      recovered(statement) {
         disk.writability.written(statement)
         if (statement === 'settle') settleable(true)
-        metrics.ledgerBatch(statement, calls.length, ms)
-        tracing?.ledgerBatch(statement, calls, ms)
       },
       batchFailed(statement, error, calls, ms) {
         disk.writability.failed(statement, error)
@@ -62,6 +62,13 @@ export function buildLedger({
   })
   metrics.watchSettlements(ledger)
   return ledger
+}
+
+function andTrace(count: LedgerObserver['batch'], tracing: Tracing): LedgerObserver['batch'] {
+  return (statement, calls, ms) => {
+    count(statement, calls, ms)
+    tracing.ledgerBatch(statement, calls, ms)
+  }
 }
 
 /** Why a statement of the ledger failed, for the metric. */

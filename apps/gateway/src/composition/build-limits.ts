@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { atAddressOf } from '#core/base/values/at-address-of.ts'
 import { connectRedis } from '#core/limits/connect-redis.ts'
-import { createLimits, type Limits } from '#core/limits/limits.ts'
+import { createLimits, type LimitSharing, type Limits } from '#core/limits/limits.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -11,8 +11,11 @@ export interface LimitParts {
   readonly redis: Redis | undefined
 }
 
-/** @param liveProcesses - among how many the limits are divided where they share no Redis */
-export function buildLimits({ config, metrics, log }: Surroundings, liveProcesses: () => number): LimitParts {
+/** @param processes - among how many live ones the limits are divided where they share no Redis */
+export function buildLimits(
+  { config, metrics, log }: Surroundings,
+  processes: LimitSharing['processes'],
+): LimitParts {
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl)
   const redisName = `Redis${atAddressOf(config.redisUrl)}`
   if (redis !== undefined) metrics.limitStore(true)
@@ -22,7 +25,7 @@ export function buildLimits({ config, metrics, log }: Surroundings, liveProcesse
     `${redisName} does not answer: each process enforces its part of the limits`,
   )
   const limits = createLimits(config.limits, {
-    liveProcesses,
+    processes,
     observer: {
       storeAnswers(answers, error) {
         metrics.limitStore(answers)

@@ -1,8 +1,10 @@
-import { eachOf, settleCalls } from '#core/calls/settle-calls.ts'
+import type { CallObserver } from '#core/calls/call-events.ts'
+import { followCalls, settleCalls } from '#core/calls/settle-calls.ts'
 import { createServices, type ServicesDeps } from '#core/services/create-services.ts'
 import type { ProcessTasks, Services } from '#core/services/services.ts'
 import { logCalls, logFilesNotKept } from '#ops/call-log.ts'
 import { logChanges } from '#ops/log-changes.ts'
+import type { Tracing } from '#ops/tracing/create-tracing.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** The parts of other rooms that the services use. */
@@ -23,6 +25,7 @@ export function buildServices(
   { config, database, identity, runtime, metrics, tracing, disk, log }: Surroundings,
   parts: ServiceParts,
 ): { services: Services; processTasks: ProcessTasks } {
+  const follow = followCalls([settleCalls(parts.ledger), ...metrics.callFollowers, logCalls(log)])
   return createServices({
     ...parts,
     config,
@@ -54,12 +57,13 @@ export function buildServices(
       },
     },
     sweepObserver: { swept: metrics.uploadsSwept },
-    // Each listens to every call.
-    observe: eachOf([
-      settleCalls(parts.ledger),
-      metrics.call,
-      logCalls(log),
-      ...(tracing ? [tracing.call] : []),
-    ]),
+    observe: tracing === undefined ? follow : andTrace(follow, tracing),
   })
+}
+
+function andTrace(follow: CallObserver, { call: trace }: Tracing): CallObserver {
+  return (event) => {
+    follow(event)
+    trace(event)
+  }
 }

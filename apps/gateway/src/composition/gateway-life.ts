@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
-import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Instances } from '#core/ledger/instances.ts'
@@ -12,6 +11,7 @@ import { createRefusalSweep } from '#core/refusals/refusal-sweep.ts'
 import type { ProcessTasks } from '#core/services/services.ts'
 import type { FileStorage } from '#core/uploads/storage/storage.ts'
 import { createDependencyStates } from '#ops/dependencies.ts'
+import type { Health } from '#ops/health.ts'
 import { createMaintenance, MAINTENANCE_PERIODS } from '#ops/maintenance.ts'
 import { createStorageWatch } from '#ops/storage-watch.ts'
 import type { AccountParts } from './build-accounts.ts'
@@ -57,13 +57,16 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
     log,
   })
 
-  let isStopping = false
-  let isDraining = false
-  let isPrepared = false
-  let completing: Promise<unknown> = markRejectionHandled(Promise.resolve())
+  const state = {
+    isPrepared: false,
+    isStopping: false,
+    isDraining: false,
+    /** Settles when the start is complete, or has failed. */
+    completing: Promise.resolve() as Promise<unknown>,
+  }
   const pingStorage = async () => {
     // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.
-    if (!isPrepared) await storage.prepare()
+    if (!state.isPrepared) await storage.prepare()
     await storage.ping()
   }
   const storageWatch = createStorageWatch({ ping: pingStorage, runtime, log })
@@ -75,11 +78,12 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
     pingStorage,
     redis,
     runtime,
-    isPrepared: () => isPrepared,
+    start: state,
   })
+  const health: Readonly<typeof state> & Health = Object.assign(state, { dependencies })
   async function drain(timeoutMs: number): Promise<void> {
-    isStopping = true
-    isDraining = true
+    state.isStopping = true
+    state.isDraining = true
     // These have no end of their own. Their clients subscribe again, at a process that goes on.
     processTasks.usage.endUpdates()
     processTasks.replies.drain()
@@ -87,13 +91,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
   }
 
   return {
-    health: {
-      isPrepared: () => isPrepared,
-      completing: () => completing,
-      isStopping: () => isStopping,
-      isDraining: () => isDraining,
-      dependencies,
-    },
+    health,
     /** Reads from the database what commands need: its time, and the secret of the installation. */
     async prepareCommands(): Promise<void> {
       await clock.sync()
@@ -125,15 +123,15 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
       storageWatch.start()
       metrics.eventLoop.start()
       processTasks.configuration.watch()
-      isPrepared = true
+      state.isPrepared = true
     },
     /** Lets requests that arrive before the start is complete wait until then, or until `completed` has settled. */
     holdRequestsFor(completed: Promise<unknown>): void {
-      completing = completed
+      state.completing = completed
     },
     /** Reports from now on that the process is stopping. It serves calls as before. */
     stop(): void {
-      isStopping = true
+      state.isStopping = true
     },
     /** Refuses new calls, lets running ones end within the time, and ends the rest. */
     drain,

@@ -86,8 +86,9 @@ export async function createGateway({
   let servedPort: number | undefined
   const agents = buildAgents(surroundings)
   const accounts = buildAccounts(surroundings)
-  const { limits, redis } = buildLimits(surroundings, () => instances.live)
-  const derivedIds = createDerivedIds(() => accounts.secret.value)
+  const processes = { live: 1 }
+  const { limits, redis } = buildLimits(surroundings, processes)
+  const derivedIds = createDerivedIds(accounts.secret)
   const installation = () => derivedIds.installation()
   const ledger = buildLedger(surroundings)
   const replyLog = buildReplyLog(surroundings, { redis, installation })
@@ -108,6 +109,7 @@ export async function createGateway({
     lockFound: (blockedBy) => surroundings.log.warn({ blockedBy }, 'statements wait for a lock'),
   })
   const instances = buildInstances(surroundings, {
+    processes,
     concerns: watch.concerns,
     port: () => servedPort,
     load,

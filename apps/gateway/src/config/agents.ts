@@ -1,10 +1,10 @@
 import type { TObject } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Adapter, Agent, Connection } from '#core/agents/adapter.ts'
+import { createAgent } from '#core/agents/create-agent.ts'
 import type { PlatformRegistry } from '#core/agents/registry.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { isObject } from '#core/base/values/json.ts'
-import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { expectation } from '#core/requests/input/expectation.ts'
 import { resolveConnection } from './connection.ts'
 import { DEPLOYMENT, isReplaceable, NOT_REPLACEABLE, TIMEOUTS } from './deployment-entry.ts'
@@ -52,7 +52,7 @@ export function resolveAgents(
         if (unusable !== undefined) unread.set(unusable.path, unusable)
         return made
       })
-      issues.push(...unread.values(), ...findUnequalRequirements(adapter, agent, `${path}.deployments`))
+      issues.push(...unread.values(), ...findUnequalRequirements(agent, `${path}.deployments`))
       agents.push(agent)
     } else if (entry.platform === undefined) {
       issues.push({
@@ -68,12 +68,12 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
   const { name, description, baseUrl, apiKey, filesUrl, keepFiles } = entry
   const { timeouts, endGraceMs, reasoning, thinkTags, tools, propagate } = entry
   if (baseUrl === undefined) throw new Error(`The base URL of ${id} was not checked.`)
-  return {
+  return createAgent({
     id,
     adapter,
     name: name ?? (id === adapter.platform ? adapter.displayName : inWords(id)),
     description,
-    baseUrl: withoutTrailing(baseUrl, '/'),
+    baseUrl,
     ...(apiKey !== undefined && { apiKey }),
     ...(filesUrl !== undefined && { filesUrl }),
     keepFiles,
@@ -93,7 +93,7 @@ function toAgent(id: string, adapter: Adapter, entry: AgentEntry, connection: Co
     tools,
     propagate,
     sandbox: false,
-  }
+  })
 }
 
 /** A card that stands in the entry itself, by which the agent could not be reached. */

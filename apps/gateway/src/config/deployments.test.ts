@@ -121,6 +121,7 @@ describe('a list of deployments', () => {
     expect(other).toEqual({
       ...main,
       baseUrl: us.baseUrl,
+      apiUrl: us.baseUrl,
       apiKey: us.apiKey,
       timeouts: { connectMs: 5_000, firstByteMs: 2_000, idleMs: 1_000, totalMs: 1_200_000 },
     })

@@ -1,4 +1,4 @@
-import type { Adapter, Agent } from '#core/agents/adapter.ts'
+import type { Agent } from '#core/agents/adapter.ts'
 import {
   type Concurrency,
   type Deployment,
@@ -135,8 +135,8 @@ export function findUnknownApps(entry: AgentEntry, { apps }: DeploymentEntry, pa
  * Reports deployments that need other fields of a call than the first one: clients are told what the agent requires, and do not
  * know which deployment will answer.
  */
-export function findUnequalRequirements(adapter: Adapter, served: ServedAgent, path: string): ConfigIssue[] {
-  const [first = [], ...others] = served.deployments.map(({ agent }) => adapter.requires(agent))
+export function findUnequalRequirements(served: ServedAgent, path: string): ConfigIssue[] {
+  const [first = [], ...others] = served.deployments.map(({ agent }) => agent.requires)
   return others.flatMap((requires, index) => {
     if (String(requires) === String(first)) return []
     const needs = (fields: readonly string[]) => fields.join(' and ') || 'nothing'

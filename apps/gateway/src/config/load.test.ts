@@ -44,6 +44,10 @@ describe('defaults', () => {
         keepFiles: false,
         sandbox: false,
         thinkTags: false,
+        apiUrl: dify.baseUrl,
+        requires: [],
+        context: 'platform',
+        takesAnyApp: false,
       },
     ])
     expect(rest).toMatchObject({

@@ -1,6 +1,6 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
-import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import { paragraphOf } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
@@ -26,7 +26,7 @@ export function createCompletionEncoder(
   chat: ChatHead,
   { reasoning, includeUsage }: CompletionOptions,
 ): ChunkEncoder {
-  const replyText = new ReplyText()
+  let hasText = false
   let usage: TokenCounts | undefined
   let head = chunkHead(completionId(chat), chat, chat.model)
   let role = '"role":"assistant",'
@@ -61,9 +61,14 @@ export function createCompletionEncoder(
     encode(event: ChatEvent) {
       switch (event.type) {
         case 'text':
+          hasText = true
+          return chunk('content', event.text)
         case 'pause':
-        case 'replace':
-          return chunk('content', replyText.add(event))
+        case 'replace': {
+          const text = paragraphOf(event, hasText)
+          hasText = true
+          return chunk('content', text)
+        }
         case 'reasoning':
           return reasoning ? chunk('reasoning_content', event.text) : ''
         case 'tool_calls':

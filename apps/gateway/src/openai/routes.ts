@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { partsCollector } from '#core/calls/reading/collect-reply.ts'
+import { PartsCollector } from '#core/calls/reading/collect-reply.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
@@ -126,8 +126,10 @@ const completionRoute: ChatRoute<CompletionRequest, CompletionForm> = {
   encode: (chat, { includeUsage }) =>
     createCompletionEncoder(chat, { reasoning: chat.reasoning, includeUsage }),
   collector: (chat) =>
-    partsCollector(chat.model, { reasoning: chat.reasoning, toolCalls: true, openAiFields: true }, (reply) =>
-      completionOf(chat, reply),
+    new PartsCollector(
+      chat.model,
+      { reasoning: chat.reasoning, toolCalls: true, openAiFields: true },
+      (reply) => completionOf(chat, reply),
     ),
 }
 

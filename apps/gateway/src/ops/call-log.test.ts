@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { Failure } from '#core/agents/events.ts'
 import type { CallEvent, CallRecord, Settled } from '#core/calls/call-events.ts'
+import { followCalls } from '#core/calls/settle-calls.ts'
 import { logCalls, logFilesNotKept } from './call-log.ts'
 
 const CALL: CallRecord = { callId: 'c-1', requestId: 'r-1', kind: 'chat', face: 'rest', agent: 'dify' }
@@ -9,7 +10,7 @@ const CALL: CallRecord = { callId: 'c-1', requestId: 'r-1', kind: 'chat', face: 
 /** The lines that the events of a call become. */
 function linesOf(events: readonly CallEvent[], level: 'debug' | 'info' = 'info') {
   const { log, lines } = openLog(level)
-  const observe = logCalls(log)
+  const observe = followCalls([logCalls(log)])
   for (const event of events) observe(event)
   return lines
 }

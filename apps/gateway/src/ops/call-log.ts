@@ -1,29 +1,49 @@
 import type { Logger } from 'pino'
-import type { CallEvent, CallObserver, CallRecord, Settled } from '#core/calls/call-events.ts'
+import type { CallFollower, CallRecord, EventOf, Settled } from '#core/calls/call-events.ts'
 import type { FileNotKept } from '#core/uploads/kept-files/call-files.ts'
 
 type CallLog = Pick<Logger, 'debug' | 'info' | 'isLevelEnabled' | 'warn'>
-type AttemptEnded = Extract<CallEvent, { type: 'attempt_ended' }>
-type FilesUnreachable = Extract<CallEvent, { type: 'files_unreachable' }>
-type FieldsRefused = Extract<CallEvent, { type: 'fields_refused' }>
 
 /** Logs the calls that failed, and each attempt that failed, whether or not another one follows it. */
-export function logCalls(log: CallLog): CallObserver {
-  return (event) => {
-    if (event.type === 'attempt_ended') logAttempt(log, event)
-    if (event.type === 'fields_refused') logRefusedFields(log, event)
-    if (event.type === 'files_unreachable') logUnreachableFiles(log, event)
-    if (event.type === 'reply_noted') {
-      const { call, deployment, note } = event
-      log.info({ call: call.callId, reqId: call.requestId, agent: call.agent, deployment }, note)
-    }
-    if (event.type !== 'settled') return
-    const { call, settled } = event
-    if (call.kind === 'chat') {
-      if (settled.failure !== undefined || settled.cause !== undefined)
-        log.warn(callLine(call, settled), 'call failed')
-    } else if (settled.outcome === 'upstream_error') log.warn(callLine(call, settled), 'upload failed')
+export function logCalls(log: CallLog): CallFollower {
+  return {
+    chat: {
+      // The line of the call is the warning: a call whose attempt failed may have gone well with the next one.
+      attempt_ended(event) {
+        if (event.failure !== undefined) log.info(attemptLine(event), 'attempt failed')
+        else if (log.isLevelEnabled('debug')) log.debug(attemptLine(event), 'attempt ended')
+      },
+      fields_refused({ call, deployment, fields }) {
+        const setting = `omit: [${fields.join(', ')}]`
+        log.warn(
+          { ...callIds(call), deployment, fields, setting },
+          `the platform refuses fields that the gateway adds: they are left out for an hour, and always with ${setting} in the agent's entry`,
+        )
+      },
+      files_unreachable({ call, deployment }) {
+        log.warn(
+          { ...callIds(call), deployment, setting: 'filesUrl' },
+          "the agent has made files without an address that clients reach: set filesUrl in the agent's entry to where they are",
+        )
+      },
+      reply_noted({ call, deployment, note }) {
+        log.info({ ...callIds(call), deployment }, note)
+      },
+      settled({ call, settled }) {
+        if (settled.failure !== undefined || settled.cause !== undefined)
+          log.warn(callLine(call, settled), 'call failed')
+      },
+    },
+    upload: {
+      settled({ call, settled }) {
+        if (settled.outcome === 'upstream_error') log.warn(callLine(call, settled), 'upload failed')
+      },
+    },
   }
+}
+
+function callIds({ callId, requestId, agent }: CallRecord) {
+  return { call: callId, reqId: requestId, agent }
 }
 
 /** Logs the files of agents that keep the URLs of their platforms although they were to be stored. */
@@ -35,27 +55,6 @@ export function logFilesNotKept(log: Pick<Logger, 'warn'>): (file: FileNotKept) 
     )
 }
 
-/** The line of the call is the warning: a call whose attempt failed may have gone well with the next one. */
-function logAttempt(log: CallLog, event: AttemptEnded): void {
-  if (event.failure !== undefined) log.info(attemptLine(event), 'attempt failed')
-  else if (log.isLevelEnabled('debug')) log.debug(attemptLine(event), 'attempt ended')
-}
-
-function logRefusedFields(log: CallLog, { call, deployment, fields }: FieldsRefused): void {
-  const setting = `omit: [${fields.join(', ')}]`
-  log.warn(
-    { call: call.callId, reqId: call.requestId, agent: call.agent, deployment, fields, setting },
-    `the platform refuses fields that the gateway adds: they are left out for an hour, and always with ${setting} in the agent's entry`,
-  )
-}
-
-function logUnreachableFiles(log: CallLog, { call, deployment }: FilesUnreachable): void {
-  log.warn(
-    { call: call.callId, reqId: call.requestId, agent: call.agent, deployment, setting: 'filesUrl' },
-    "the agent has made files without an address that clients reach: set filesUrl in the agent's entry to where they are",
-  )
-}
-
 function attemptLine({
   call,
   deployment,
@@ -63,7 +62,7 @@ function attemptLine({
   turn,
   failure,
   exchange,
-}: AttemptEnded): Record<string, unknown> {
+}: EventOf<'attempt_ended'>): Record<string, unknown> {
   return {
     call: call.callId,
     reqId: call.requestId,

@@ -1,5 +1,5 @@
 /** The header in which the SDK sends its language and version. */
-const CLIENT_HEADER = 'trunkline-client'
+export const CLIENT_HEADER = 'trunkline-client'
 
 /** What a client says of itself, such as `js/0.1.0`. */
 export interface ClientVersion {

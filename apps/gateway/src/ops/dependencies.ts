@@ -24,7 +24,7 @@ export interface DependencyDeps {
   readonly redis: { readonly status: string } | undefined
   readonly runtime: Runtime
   /** Whether the start is complete. */
-  isPrepared(): boolean
+  readonly start: { readonly isPrepared: boolean }
 }
 
 /** Reads the states of what a process depends on; each is read at most once a second. */
@@ -36,13 +36,13 @@ export function createDependencyStates({
   pingStorage,
   redis,
   runtime,
-  isPrepared,
+  start,
 }: DependencyDeps): () => Promise<Record<string, DependencyState>> {
   const cache = { runtime, ttlMs: CACHE_TTL_MS }
   const databaseAnswer = createCachedValue(() => databaseState(database), cache)
   const storageAnswer = createCachedValue(async () => storageState(pingStorage()), cache)
   const databaseNow = async (): Promise<DependencyState> => {
-    if (!isPrepared()) return { ok: false, detail: 'the start is not complete' }
+    if (!start.isPrepared) return { ok: false, detail: 'the start is not complete' }
     const { neededBuild } = instances
     if (neededBuild !== undefined) return { ok: false, detail: tooOld(build, neededBuild) }
     const state = await databaseAnswer.get()

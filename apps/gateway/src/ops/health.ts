@@ -19,11 +19,11 @@ export interface DependencyState {
 
 export interface Health {
   /** Whether the start is complete. Until then every request that needs the database is refused. */
-  isPrepared(): boolean
+  readonly isPrepared: boolean
   /** Whether the process is about to stop. It is not ready any more, but serves calls until it drains. */
-  isStopping(): boolean
+  readonly isStopping: boolean
   /** Whether new calls are refused. */
-  isDraining(): boolean
+  readonly isDraining: boolean
   dependencies(): Promise<Record<string, DependencyState>>
 }
 
@@ -44,9 +44,9 @@ export function healthRoutes(app: FastifyInstance, health: Health, metrics: Metr
   app.get('/readyz', { schema: readySchema, config }, async (_request, reply) => {
     const dependencies = await health.dependencies()
     const isReady =
-      !health.isStopping() && Object.values(dependencies).every(({ ok, optional }) => ok || optional)
+      !health.isStopping && Object.values(dependencies).every(({ ok, optional }) => ok || optional)
     if (!isReady) reply.status(503).header('retry-after', '1')
-    return { status: health.isStopping() ? 'draining' : isReady ? 'ready' : 'not_ready', dependencies }
+    return { status: health.isStopping ? 'draining' : isReady ? 'ready' : 'not_ready', dependencies }
   })
 
   app.get('/metrics', { schema: metricsSchema, config }, async (_request, reply) => {

@@ -1,4 +1,4 @@
-import { type Logger, type LoggerOptions, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
 import type { ProcessIdentity } from '#core/ledger/instances.ts'
 import { LogOutput } from './log-output.ts'
 import { identifyProcess } from './process-identity.ts'
@@ -17,7 +17,7 @@ export function createLogger(
   const options: LoggerOptions = {
     level,
     base: { pid, host, instance: id, version },
-    timestamp,
+    timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: {
       err: describeError,
@@ -30,19 +30,6 @@ export function createLogger(
   lines.onRecovery = (dropped) =>
     log.warn({ dropped }, 'log lines were dropped because standard output did not accept them')
   return log
-}
-
-let stampedMs = 0
-let stamp = ''
-
-/** The time of a line as pino expects it. Lines of the same millisecond share one text, which saves formatting a date. */
-function timestamp(): string {
-  const nowMs = Date.now()
-  if (nowMs !== stampedMs) {
-    stampedMs = nowMs
-    stamp = `,"time":"${new Date(nowMs).toISOString()}"`
-  }
-  return stamp
 }
 
 function describeError(error: unknown): unknown {

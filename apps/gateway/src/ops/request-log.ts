@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Problem } from '#core/errors/errors.ts'
-import { clientVersion } from './client-version.ts'
+import { CLIENT_HEADER, clientVersion } from './client-version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The status in the log if the client left before the response was complete; nginx uses the same number. */
@@ -13,7 +13,7 @@ const CLIENT_GONE = 499
 export function installRequestLog(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onRequest', (request, reply, done) => {
     // Not `onResponse`, which Fastify does not call for clients that leave.
-    reply.raw.once('close', () => logRequest(request, reply, metrics))
+    reply.raw.once('close', logRequest.bind(undefined, request, reply, metrics))
     done()
   })
 }
@@ -23,7 +23,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
   const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE
   const ms = reply.elapsedTime
   metrics.request(route, request.method, status, ms / 1000)
-  const client = clientVersion(request.headers)
+  const client = CLIENT_HEADER in request.headers ? clientVersion(request.headers) : undefined
   if (client !== undefined) metrics.sdkRequest(client)
   const { problem, refusedBy } = request
   if (problem !== undefined) metrics.refused(problem)
@@ -38,7 +38,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
       address: request.ip,
       client: client?.full,
       reason: problem?.reason,
-      ...limitOf(problem),
+      ...(problem?.limit !== undefined && limitOf(problem)),
       key: refusedBy?.keyId,
       owner: refusedBy?.ownerId,
       call: request.callId,
@@ -48,9 +48,8 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, metrics: Metri
 }
 
 /** If a problem is `unavailable`, its limit is the part of the installation that caused it, and is logged as `cause`. */
-function limitOf(problem: Problem | undefined): { limit?: string; cause?: string } {
-  if (problem?.limit === undefined) return {}
-  return problem.reason === 'unavailable' ? { cause: problem.limit } : { limit: problem.limit }
+function limitOf({ reason, limit }: Problem): Readonly<Record<string, unknown>> {
+  return reason === 'unavailable' ? { cause: limit } : { limit }
 }
 
 declare module 'fastify' {

@@ -22,7 +22,6 @@ import { createLogger } from '#ops/logger.ts'
 import { identifyProcess } from '#ops/process-identity.ts'
 import { surviveStrayRejections } from '#ops/stray-rejections.ts'
 import { createOpsServer, createServer } from '#server/create-server.ts'
-import { OpenResponses } from '#server/open-responses.ts'
 import { createGateway, type Gateway } from '../composition/gateway.ts'
 import { createCommands } from './commands.ts'
 import { doubtfulSettings } from './config-check/check-environment.ts'
@@ -98,7 +97,7 @@ export async function start(settings: Config): Promise<void> {
     if (isPrepared) await ifReachable(preparation, waiting, complete).finally(endWait)
     log.info({ address, agents: config.agents.map(({ id }) => id) }, 'listening')
     markStarted(() => reloadBySignal(gateway, log))
-    if (!gateway.health.isPrepared())
+    if (!gateway.health.isPrepared)
       markRejectionHandled(retryStart(preparation, { stopped, waiting, complete }))
 
     endsNotWritten = await stopServing({
@@ -268,10 +267,9 @@ async function listenForRequests(
     closers.unshift(() => closeServer(ops))
   }
   const app = await createServer(config, gateway, log, config.console ? 'as built' : undefined)
-  const responses = new OpenResponses(app.server)
   await listen(app, config.host, config.port, 'PORT')
   closers.push(() => closeServer(app))
-  if (config.databaseUrl !== undefined) return { app, responses, commands: undefined }
+  if (config.databaseUrl !== undefined) return { app, commands: undefined }
   const run = createCommands({ ...gateway, database })
   const commands = await serveCommands(config.dataDir, run, (error) => {
     const line = refusalLine(error)
@@ -279,7 +277,7 @@ async function listenForRequests(
     return line ?? 'The gateway failed to carry out the command; its log says why.'
   })
   closers.push(() => commands.close(0))
-  return { app, responses, commands }
+  return { app, commands }
 }
 
 /**

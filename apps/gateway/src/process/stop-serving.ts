@@ -6,7 +6,7 @@ import type { Config } from '#config/load.ts'
 import { atMost } from '#core/base/async/at-most.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { CommandServer } from '#ops/command-socket.ts'
-import type { OpenResponses } from '#server/open-responses.ts'
+import { OpenResponses } from '#server/open-responses.ts'
 import type { Gateway } from '../composition/gateway.ts'
 
 /** How long calls are still served on connections that were opened before the listener closed. */
@@ -22,7 +22,6 @@ const ACCEPTED_MAX = 4_096
 /** What serves clients of a process. */
 export interface Serving {
   readonly app: FastifyInstance
-  readonly responses: OpenResponses
   /** Only beside an embedded database. */
   readonly commands: CommandServer | undefined
 }
@@ -41,12 +40,12 @@ interface StopServing extends Serving {
  * @returns how many ends of calls could not be written
  */
 export async function stopServing(parts: StopServing): Promise<number> {
-  const { app, responses, commands, gateway, drain, signal, log } = parts
+  const { app, commands, gateway, drain, signal, log } = parts
   const { chat } = gateway.processTasks
   // Without a database no call is served that could be refused.
-  const acceptMs = gateway.health.isPrepared() ? drain.acceptMs : 0
+  const acceptMs = gateway.health.isPrepared ? drain.acceptMs : 0
   gateway.stop()
-  responses.endConnections()
+  const responses = new OpenResponses(app.server, app.openResponses())
   if (acceptMs > 0) {
     log.info({ signal, inFlight: chat.inFlight, acceptMs }, 'stopping')
     await pause(acceptMs)

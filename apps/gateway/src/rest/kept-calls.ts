@@ -11,8 +11,9 @@ import { anyCredential, callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/cre
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { FieldPlaces } from '#http/request/field-place.ts'
+import { headerOfId } from '#http/request/id-header.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
-import { callIdHeaders, showCallId } from '#http/response/call-id-headers.ts'
+import { showCallId } from '#http/response/call-id-headers.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { CALL_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, nullable, problems, success, uuid } from '#http/response/schemas.ts'
@@ -57,7 +58,8 @@ export function keptCallRoutes(
     { schema: replySchema, onRequest, ...reads },
     async (request, reply) => {
       const now = await replies.reply(callerOf(request), keptCallRefOf(request.params.call_id))
-      reply.headers(callIdHeaders(now.call.callId, now.call.conversation))
+      reply.header('x-call-id', now.call.callId)
+      reply.header('x-conversation-id', headerOfId(now.call.conversation))
       if (now.kind === 'running') {
         reply.status(202).header('retry-after', '1')
         return success({ call_id: now.call.callId })

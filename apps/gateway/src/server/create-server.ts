@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -13,11 +14,11 @@ import { answerClientError, type Refusing } from '#http/guards/client-error.ts'
 import { closeRequests } from '#http/guards/closed-requests.ts'
 import { guardConnections } from '#http/guards/connections.ts'
 import { createLargeBodyGuard } from '#http/guards/large-bodies.ts'
-import { refuseUntilPrepared } from '#http/guards/readiness.ts'
+import { waitUntilPrepared } from '#http/guards/readiness.ts'
 import { installJsonBody, refuseBodies } from '#http/request/json-body.ts'
 import { installMultipartBody } from '#http/request/multipart-body.ts'
 import { refuseRepeatedHeaders } from '#http/request/repeated-headers.ts'
-import { requestIdOf, requirePlainHost } from '#http/request/request-identity.ts'
+import { requestIds, requirePlainHost } from '#http/request/request-identity.ts'
 import { installValidation } from '#http/request/validation.ts'
 import { forbidStoring } from '#http/response/no-store.ts'
 import { installProblems, sendProblem, toProblem } from '#http/response/problem.ts'
@@ -69,7 +70,7 @@ export async function createServer(
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     requirePlainHost(request)
-    if (health.isDraining() && IS_CALL.test(request.url) && !isAboutKeptCall(request)) {
+    if (health.isDraining && IS_CALL.test(request.url) && !isAboutKeptCall(request)) {
       reply.header('connection', 'close')
       throw new Problem('draining')
     }
@@ -84,10 +85,14 @@ export async function createServer(
     strictPreflight: false,
   })
   // After CORS, so that a page in a browser can read the error.
-  connections.refuseBeyond()
-  refuseUntilPrepared(app, health)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (connections.refuse(request, reply)) return
+    if (health.isPrepared) done()
+    else waitUntilPrepared(health, request, done)
+  })
   await mountRoutes(app, config, gateway, builtConsole)
   app.decorate('hasConsole', builtConsole !== undefined)
+  app.decorate('openResponses', connections.responses)
   return app
 }
 
@@ -182,10 +187,10 @@ export async function createOpsServer(
 ): Promise<FastifyInstance> {
   const app = createApp(config, log, refusingOf(gateway))
   const connections = guardedConnections(app, config, gateway, log)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    if (!connections.refuse(request, reply)) done()
   })
-  connections.refuseBeyond()
   installProblems(app)
   forbidStoring(app)
   healthRoutes(app, gateway.health, gateway.metrics)
@@ -252,7 +257,7 @@ function createApp(config: Config, log: Logger, refusing: Refusing): FastifyInst
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for each request costs as much as its log line, so the places that log a request add its id themselves.
     childLoggerFactory: (logger) => logger,
-    genReqId: (request) => requestIdOf(request, refusing.newId),
+    genReqId: requestIds(refusing.newId),
     requestIdHeader: false,
     bodyLimit: config.chat.bodyBytesMax,
     trustProxy: config.trustedProxies.length === 0 ? false : [...config.trustedProxies],
@@ -291,5 +296,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Whether the server has the built files of the console. */
     hasConsole: boolean
+    /** The responses that have not ended yet. */
+    openResponses: () => ServerResponse[]
   }
 }

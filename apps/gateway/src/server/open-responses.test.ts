@@ -5,14 +5,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OpenResponses } from './open-responses.ts'
 
 let server: Server
-let responses: OpenResponses
 let client: Socket
 let received: string
 
 beforeEach(async () => {
   // The connections must not end because of it.
   server = createServer({ keepAliveTimeout: 600_000 })
-  responses = new OpenResponses(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   client = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8')
   received = ''
@@ -34,7 +32,7 @@ async function ask(): Promise<ServerResponse> {
 
 test('a response that has not begun, and every later one, says that its connection ends', async () => {
   const first = await ask()
-  responses.endConnections()
+  new OpenResponses(server, [first])
   first.end('a')
   await once(client, 'end')
   expect(received).toMatch(/^connection: close\r$/im)
@@ -43,7 +41,7 @@ test('a response that has not begun, and every later one, says that its connecti
 test('a response that had begun keeps its promise while the server listens', async () => {
   const begun = await ask()
   begun.write('a')
-  responses.endConnections()
+  new OpenResponses(server, [begun])
   begun.end('b')
   const next = await ask()
   next.end('c')
@@ -54,7 +52,7 @@ test('a response that had begun keeps its promise while the server listens', asy
 test('a response that had begun ends with its connection if the server has closed meanwhile', async () => {
   const begun = await ask()
   begun.write('a')
-  responses.endConnections()
+  new OpenResponses(server, [begun])
   const closed = once(server.close(), 'close')
   begun.end('b')
   await closed
@@ -63,6 +61,7 @@ test('a response that had begun ends with its connection if the server has close
 
 test('the wait for open responses is over when the last one has ended, however that was', async () => {
   const open = await ask()
+  const responses = new OpenResponses(server, [open])
   let isOver = false
   const ended = responses.ended().then(() => {
     isOver = true

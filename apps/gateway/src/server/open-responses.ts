@@ -1,35 +1,20 @@
 import type { Server, ServerResponse } from 'node:http'
-import { InFlight } from '#core/base/async/in-flight.ts'
 import { closeSoon } from '#http/guards/client-error.ts'
 
-/** The responses of a server that have not ended yet. */
+/**
+ * The responses of a server that stops, each of which is the last one of its connection. Clients that keep connections open learn
+ * it in time and open the next one elsewhere.
+ */
 export class OpenResponses {
   readonly #server: Server
-  readonly #open = new InFlight<ServerResponse>()
-  #areLast = false
+  readonly #open = new Set<ServerResponse>()
   #whenEnded: (() => void) | undefined
 
-  /** Must be created before the server has other listeners for requests. */
-  constructor(server: Server) {
+  /** @param open - those that have not ended yet */
+  constructor(server: Server, open: readonly ServerResponse[]) {
     this.#server = server
-    server.prependListener('request', (_request, response: ServerResponse) => {
-      const remove = this.#open.add(response)
-      if (this.#areLast) this.#endConnectionOf(response)
-      response.once('close', () => {
-        remove()
-        if (this.#open.size === 0) this.#whenEnded?.()
-      })
-    })
-  }
-
-  /**
-   * From now on each response is the last one of its connection. Clients that keep connections open learn it in time and open
-   * the next one elsewhere.
-   */
-  endConnections(): void {
-    if (this.#areLast) return
-    this.#areLast = true
-    for (const response of this.#open.all()) this.#endConnectionOf(response)
+    for (const response of open) this.#add(response)
+    server.prependListener('request', (_request, response: ServerResponse) => this.#add(response))
   }
 
   /** Resolves when no response is open any more. */
@@ -40,7 +25,12 @@ export class OpenResponses {
     })
   }
 
-  #endConnectionOf(response: ServerResponse): void {
+  #add(response: ServerResponse): void {
+    this.#open.add(response)
+    response.once('close', () => {
+      this.#open.delete(response)
+      if (this.#open.size === 0) this.#whenEnded?.()
+    })
     if (!response.headersSent) {
       response.setHeader('connection', 'close')
       return

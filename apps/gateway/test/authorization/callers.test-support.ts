@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { expect, vi } from 'vitest'
 import { type Config, parseConfig } from '#config/load.ts'
 import { type Runtime, systemRuntime } from '#core/base/runtime.ts'
-import { partsCollector } from '#core/calls/reading/collect-reply.ts'
+import { PartsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { requestOf } from '#core/calls/request/chat-request.test-support.ts'
 import type { ChatRequest } from '#core/calls/request/chat-request.ts'
@@ -421,7 +421,7 @@ export async function keptCall(
 }
 
 function plainForm({ model }: ChatHead): KeptForm {
-  const collector = partsCollector(model, {}, ({ content }) => content)
+  const collector = new PartsCollector(model, {}, ({ content }) => content)
   return {
     hasIds: true,
     encode: (event) => (event.type === 'text' ? `data: ${event.text}\n\n` : ''),

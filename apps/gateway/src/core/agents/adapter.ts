@@ -22,19 +22,17 @@ export interface Adapter<
   readonly entry: Own
   /** Properties that must be set in the entry itself, in each of its apps or in each of its deployments. */
   readonly entryRequires: readonly string[]
-  /** Request fields that must not be empty for this agent. */
-  requires(agent: Agent<Own>): readonly ('app_id' | 'conversation_id')[]
+  /** The address of the platform's API by that of the entry, which has no slash at its end; absent where they are the same. */
+  apiUrl?(baseUrl: string): string
+  /** The value of {@link AgentFacts.requires}. */
+  requires(agent: AgentSettings<Own>): AgentFacts['requires']
   /** Whether an `app_id` is passed to the platform unchanged when the entry lists no apps. */
   readonly takesAppIds: boolean
   /** How long a run may send nothing by default, in milliseconds; absent where that is as for other platforms. */
   readonly idleMs?: number
   features(agent: Agent<Own>): Omit<AgentFeatures, 'conversations'>
-  /**
-   * Where the context of a conversation is kept. `client`: at the platform, under an id that the gateway
-   * chooses. `platform`: at the platform, under an id that it issues (the gateway stores the mapping).
-   * `gateway`: in the gateway. `none`: nowhere, every call starts anew.
-   */
-  context(agent: Agent<Own>): 'client' | 'platform' | 'gateway' | 'none'
+  /** The value of {@link AgentFacts.context}. */
+  context(agent: AgentSettings<Own>): AgentFacts['context']
   /** What an `app_id` is and where it is found, for callers that lack one. */
   readonly appIdHint?: string
   /** Whether a `data:` URL may stand wherever the platform takes the URL of a file. */
@@ -51,11 +49,6 @@ export interface Adapter<
   card?(agent: Agent<Own>): KnownCard<Card> | HelperCall<Card>
 
   buildRequest(call: AgentCall<Own, Card>): UpstreamRequest
-  /**
-   * The fields that {@link Adapter.buildRequest} adds to a call by itself, and without which it could do. Absent on platforms where
-   * there are none.
-   */
-  addedFields?(call: AgentCall<Own, Card>): readonly string[]
   /** The model that the entry configures, if any; a reply may name a different one. */
   modelOf?(call: Pick<AgentCall<Own>, 'agent' | 'app'>): string | undefined
   /**
@@ -191,10 +184,29 @@ export interface EntrySchemas {
   readonly app: TObject
 }
 
+/** An agent as it is loaded, and what is known of it by its settings alone. */
+export interface Agent<Own extends EntrySchemas = EntrySchemas> extends AgentSettings<Own>, AgentFacts {}
+
+/** What depends on the settings of an agent alone. No call asks the adapter for it. */
+export interface AgentFacts {
+  /** The address below which the platform has its API. */
+  readonly apiUrl: string
+  /** Request fields that must not be empty. */
+  readonly requires: readonly ('app_id' | 'conversation_id')[]
+  /**
+   * Where the context of a conversation is kept. `client`: at the platform, under an id that the gateway
+   * chooses. `platform`: at the platform, under an id that it issues (the gateway stores the mapping).
+   * `gateway`: in the gateway. `none`: nowhere, every call starts anew.
+   */
+  readonly context: 'client' | 'platform' | 'gateway' | 'none'
+  /** Whether the platform receives any `app_id` that a caller sends. */
+  readonly takesAnyApp: boolean
+}
+
 /**
  * One entry under `agents` in the configuration: a platform's address and credentials, and an id for them.
  */
-export interface Agent<Own extends EntrySchemas = EntrySchemas> {
+export interface AgentSettings<Own extends EntrySchemas = EntrySchemas> {
   /** The value of the `Agent` header. */
   readonly id: string
   /** The adapter of the entry's platform. */
@@ -391,6 +403,8 @@ export interface UpstreamRequest {
    * encoding.
    */
   readonly body?: string | Readable
+  /** The fields that the adapter has added to a chat by itself, and without which it could do. Absent on platforms where there are none. */
+  readonly addedFields?: readonly string[]
 }
 
 export interface UpstreamEvent {

@@ -8,7 +8,7 @@ export function featuresOf(agent: Agent): AgentFeatures {
   const { adapter } = agent
   const own = adapter.features(agent)
   const calls = adapter.conversations?.(agent)
-  const isKeptHere = adapter.context(agent) === 'gateway'
+  const isKeptHere = agent.context === 'gateway'
   return {
     ...own,
     conversations: {

@@ -1,5 +1,5 @@
 import { defaultApp } from '#core/agents/translate/default-app.ts'
-import type { Agent, AgentApp } from './adapter.ts'
+import type { AgentApp } from './adapter.ts'
 import type { Agents } from './catalog.ts'
 import type { ServedAgent } from './served-agent.ts'
 
@@ -36,18 +36,13 @@ export function selectAllowedAgents(agents: Agents, allowed: readonly string[]):
 function allowedPartsOf(agent: ServedAgent, allowed: readonly string[]): AllowedAgent | undefined {
   if (isWholeAllowed(allowed, agent.id)) return { agent, apps: agent.apps, namedApps: [], isWhole: true }
   const apps = agent.apps.filter(({ id }) => isAllowedApp(allowed, agent.id, id))
-  const namedApps = takesAnyApp(agent) ? appsNamedIn(allowed, agent.id) : []
+  const namedApps = agent.takesAnyApp ? appsNamedIn(allowed, agent.id) : []
   return apps.length + namedApps.length === 0 ? undefined : { agent, apps, namedApps, isWhole: false }
 }
 
 function appsNamedIn(allowed: readonly string[], agentId: string): string[] {
   const prefix = `${agentId}/`
   return allowed.filter((entry) => entry.startsWith(prefix)).map((entry) => entry.slice(prefix.length))
-}
-
-/** Whether the platform receives any `app_id` that a caller sends. */
-export function takesAnyApp(agent: Agent): boolean {
-  return agent.apps.length === 0 && agent.adapter.takesAppIds
 }
 
 /** The names by which the agent can be called: `agent` if no app id is needed, and `agent/app`. */
@@ -57,7 +52,7 @@ export function modelNames({ agent, apps, namedApps, isWhole }: AllowedAgent): r
 }
 
 function isCallableAlone({ agent, apps, isWhole }: Omit<AllowedAgent, 'namedApps'>): boolean {
-  if (agent.apps.length === 0) return isWhole && !agent.adapter.requires(agent).includes('app_id')
+  if (agent.apps.length === 0) return isWhole && !agent.requires.includes('app_id')
   const taken = defaultApp(agent)
   return taken !== undefined && apps.includes(taken)
 }

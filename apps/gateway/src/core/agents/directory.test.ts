@@ -4,6 +4,7 @@ import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Permission, Principal } from '#core/requests/principal.ts'
 import type { Agent, HelperCall } from './adapter.ts'
+import { createAgent } from './create-agent.ts'
 import type { DeploymentLoad, ProcessLoad } from './deployments/load.ts'
 import { createAgentDirectory } from './directory.ts'
 import { type Deployment, type ServedAgent, servedBySelf } from './served-agent.ts'
@@ -191,7 +192,7 @@ function twice(changes: Readonly<Record<string, Partial<Deployment>>> = {}): Ser
   const deployments = Object.entries({ eu: EU, us: US }).map(([id, baseUrl]) => ({
     ...(agent.deployments[0] as Deployment),
     id,
-    agent: { ...agent, baseUrl },
+    agent: createAgent({ ...agent, baseUrl }),
     state: 'shared',
     sharesState: true,
     ...changes[id],

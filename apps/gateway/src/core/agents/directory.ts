@@ -1,7 +1,7 @@
 import type { Runtime } from '#core/base/runtime.ts'
 import { fail } from '#core/errors/errors.ts'
 import { type Principal, requireAdmin, requireKey } from '#core/requests/principal.ts'
-import type { Adapter, Agent, AgentFeatures } from './adapter.ts'
+import type { Agent, AgentFeatures } from './adapter.ts'
 import { featuresOf } from './agent-features.ts'
 import { modelNames, selectAllowedAgents } from './allowed-agents.ts'
 import type { AgentCatalog } from './catalog.ts'
@@ -23,7 +23,7 @@ export interface AgentInfo {
   readonly platform: string
   readonly description: string
   /** Request fields that must not be empty. */
-  readonly requires: ReturnType<Adapter['requires']>
+  readonly requires: Agent['requires']
   readonly features: AgentFeatures
   readonly apps: readonly { readonly id: string; readonly name: string }[]
   readonly sandbox: boolean
@@ -116,7 +116,7 @@ function toInfo(agent: Agent, apps: Agent['apps']): AgentInfo {
     name: agent.name,
     platform: adapter.platform,
     description: agent.description,
-    requires: adapter.requires(agent),
+    requires: agent.requires,
     features: featuresOf(agent),
     apps: apps.map(({ id, name }) => ({ id, name })),
     sandbox: agent.sandbox,

@@ -103,7 +103,7 @@ export interface Failure {
   readonly isPage?: true
   /** Set if the reply was cut off because it exceeds a bound of the gateway; the platform works. */
   readonly isTooLarge?: true
-  /** Fields of the request, as the adapter's `addedFields` names them, that the platform does not accept. It has not taken the turn then. */
+  /** Fields of the request, as `UpstreamRequest.addedFields` names them, that the platform does not accept. It has not taken the turn then. */
   readonly refusedFields?: readonly string[]
   readonly platformStatus?: number
   readonly platformCode?: string

@@ -8,6 +8,7 @@ import type {
   Adapter,
   Agent,
   AgentCall,
+  AgentSettings,
   EmptyReply,
   EntrySchemas,
   HelperCall,
@@ -16,6 +17,7 @@ import type {
   UpstreamEvent,
   UpstreamRequest,
 } from './adapter.ts'
+import { createAgent } from './create-agent.ts'
 import type { ChatEvent, Failure, FinishReason, TokenCounts } from './events.ts'
 import { PLATFORMS } from './registry.ts'
 import { type ServedAgent, servedBySelf } from './served-agent.ts'
@@ -249,12 +251,12 @@ const NEEDED_OPTIONS: Readonly<Record<string, Agent['options']>> = {
 /** Creates an agent of a given adapter, with typed options. */
 export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
   adapter: Adapter<Own, State>,
-  overrides: Partial<Agent<Own>> = {},
+  overrides: Partial<AgentSettings<Own>> = {},
 ): Agent<Own> {
   const schema: Own['agent'] = adapter.entry.agent
   const options = Value.Default(schema, NEEDED_OPTIONS[adapter.platform] ?? {})
   if (!Value.Check(schema, options)) throw new Error(`${adapter.platform}: an option has no default`)
-  return {
+  return createAgent({
     id: adapter.platform,
     adapter,
     name: adapter.platform,
@@ -273,7 +275,7 @@ export function agentFor<Own extends EntrySchemas, State extends ReplyState>(
     keepFiles: false,
     sandbox: false,
     ...overrides,
-  }
+  })
 }
 
 export function adapterOf(platform: string): Adapter {

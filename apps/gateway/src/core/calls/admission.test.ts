@@ -14,8 +14,9 @@ import {
   type UsageServices,
 } from '#core/reports/usage.test-support.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { type AdmissionService, createAdmission, type KeysSlot } from './admission.ts'
+import { type AdmissionService, createAdmission } from './admission.ts'
 import type { CallEvent } from './call-events.ts'
+import type { CallSlot } from './call-slot.ts'
 
 let services: UsageServices
 let ledger: Ledger
@@ -177,7 +178,7 @@ test('a call that is rejected for another reason than its key does not count aga
 
 describe('a call with an Idempotency-Key', () => {
   const place = { takeFor: () => void steps.push('place') }
-  const slot: KeysSlot = {
+  const slot: Pick<CallSlot, 'takeFor'> = {
     takeFor() {
       steps.push('slot')
       return undefined
@@ -189,7 +190,11 @@ describe('a call with an Idempotency-Key', () => {
     return { keyHash: hex(), fingerprint: hex(), stream: false }
   }
 
-  function admit(key: Pick<TestKey, 'hash'>, kept?: KeptAdmission, waiting: KeysSlot = slot) {
+  function admit(
+    key: Pick<TestKey, 'hash'>,
+    kept?: KeptAdmission,
+    waiting: Pick<CallSlot, 'takeFor'> = slot,
+  ) {
     const request = { ...admissionOf(key), ...(kept && { kept }), address: '192.0.2.1' }
     return admission.admit(request, { place, slot: waiting })
   }

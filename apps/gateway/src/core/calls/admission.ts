@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyLimitsReader } from '#core/accounts/keys/key-limits.ts'
 import { refuseKey } from '#core/accounts/keys/refused-keys.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
+import { AMPLE_SPACE, DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { Admission, Admitted, AttachedCall } from '#core/ledger/admission-row.ts'
@@ -10,6 +10,8 @@ import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { exceeded, type Limits } from '#core/limits/limits.ts'
 import type { CallObserver, CallRecord } from './call-events.ts'
+import type { CallSlot } from './call-slot.ts'
+import type { Place } from './places.ts'
 
 /** A call to be admitted, and its origin. */
 export interface AdmissionRequest extends Admission {
@@ -33,27 +35,11 @@ export interface EphemeralRequest extends AdmissionRequest {
   readonly kept?: never
 }
 
-/** A concurrency slot of this process. The number of slots that one owner may hold is limited. */
-export interface OwnersPlace {
-  /** @throws Problem `unavailable` or `rate_limited` */
-  takeFor(ownerId: string): void
-}
-
-/** A slot at the agent. The caller releases it, also if the ledger refuses the call. */
-export interface KeysSlot {
-  /**
-   * Takes the slot, and waits for it if necessary. Undefined if there is nothing to wait for.
-   *
-   * @throws Problem
-   */
-  takeFor(key: KeyLimits): Promise<void> | undefined
-}
-
 export interface AdmissionOptions {
   /** Taken before anything is counted. */
-  readonly place?: OwnersPlace
+  readonly place?: Pick<Place, 'takeFor'>
   /** Taken after the rate limit, before the ledger counts the call. */
-  readonly slot?: KeysSlot
+  readonly slot?: Pick<CallSlot, 'takeFor'>
   /** Follows this call until it is admitted; those of the process follow all calls. */
   readonly observer?: CallObserver | undefined
 }
@@ -87,7 +73,7 @@ export interface AdmissionDeps {
   readonly ledger: Pick<Ledger, 'admit'>
   readonly observe: CallObserver
   /** Defaults to {@link AMPLE_SPACE}. */
-  readonly space?: Pick<DiskSpace, 'requireSpace'>
+  readonly space?: Pick<DiskSpace, 'isLow'>
 }
 
 /** The field with a key's own limit for each kind of call, which may be lower than the configured one. */
@@ -111,7 +97,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     let own: KeyLimits | undefined
     try {
       own = (await keyLimits(keyHash)) ?? fail('key_unknown')
-      space.requireSpace()
+      if (space.isLow) fail('unavailable', DISK_FULL)
       place?.takeFor(own.ownerId)
       const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
       const limited = { type: 'limited', call: request, verdict } as const

@@ -1,12 +1,12 @@
 import type { Runtime } from '#core/base/runtime.ts'
 import type { FileKeeper } from '#core/uploads/kept-files/file-keeper.ts'
 import type { AdmittedChat, CallEnding, Entered } from './conversation/enter-conversation.ts'
+import type { PlatformReplyDeps } from './platform-reply.ts'
 import type { ReplyContentDeps } from './reply-content.ts'
 import type { UnroutedCall } from './request/call.ts'
 import type { Route } from './routing/route.ts'
-import type { TranslatedReplyDeps } from './translated-reply.ts'
 
-export interface AttemptDeps extends ReplyContentDeps, TranslatedReplyDeps {
+export interface AttemptDeps extends ReplyContentDeps, PlatformReplyDeps {
   readonly runtime: Runtime
   /** Enters the conversation of a call; the request is sent once this has resolved. */
   readonly enter: (chat: AdmittedChat, ending: CallEnding) => Entered | Promise<Entered>

@@ -152,3 +152,11 @@ export type CallEvent =
 
 /** Must not throw: the call does not wait for its observers, and they cannot change it. */
 export type CallObserver = (event: CallEvent) => void
+
+export type EventOf<Type extends CallEvent['type']> = Extract<CallEvent, { readonly type: Type }>
+
+/** What a part of the gateway does at the steps of calls, each like a {@link CallObserver}. */
+export type CallSteps = { readonly [Type in CallEvent['type']]?: (event: EventOf<Type>) => void }
+
+/** The steps of the kinds of calls that a part of the gateway follows. */
+export type CallFollower = { readonly [Kind in CallKind]?: CallSteps }

@@ -3,7 +3,6 @@ import { isAllowedApp } from '#core/agents/allowed-agents.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
-import type { KeysSlot } from './admission.ts'
 import type { Conversations } from './conversation/conversations.ts'
 import { nameOf } from './conversation/enter-conversation.ts'
 import type { UnroutedCall } from './request/call.ts'
@@ -23,12 +22,12 @@ const LOOK_UP_WITHIN_MS = 1_500
  * The slot of a call at one of its agent's deployments. It is no closure, and refers to the call only until it is taken: the
  * texts of the call would otherwise stay in memory as long as its stream is open.
  */
-export class CallSlot implements KeysSlot {
+export class CallSlot {
   readonly #deps: RouteOfDeps
-  #arrival: Omit<Arrival, 'key'> | undefined
+  #arrival: Arrival | undefined
   #route: Route | undefined
 
-  constructor(deps: RouteOfDeps, arrival: Omit<Arrival, 'key'>) {
+  constructor(deps: RouteOfDeps, arrival: Arrival) {
     this.#deps = deps
     this.#arrival = arrival
   }
@@ -39,14 +38,25 @@ export class CallSlot implements KeysSlot {
     return this.#route
   }
 
+  /**
+   * Where the conversations of the agent may live in several places, or in one that is gone, the place of the one that the call names
+   * is looked up first, and the call waits for that place alone.
+   *
+   * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; `unavailable` if the database does
+   * not answer in time; 401 or 403 for a key that is known to be refused, before it takes a place
+   */
   takeFor(key: KeyLimits): Promise<void> | undefined {
     const arrival = this.#arrival
     if (arrival === undefined) throw new Error('a slot is taken once')
     this.#arrival = undefined
-    const entering = markRejectionHandled(routeOf(this.#deps, { ...arrival, key }))
-    if (entering instanceof Promise) return entering.then((route) => this.#took(route))
-    this.#took(entering)
-    return undefined
+    const { agent, conversation } = arrival.call
+    // Anything else may go anywhere, as far as is known without looking.
+    const looking =
+      conversation.kind === 'new' || !agent.isListed
+        ? undefined
+        : residenceOf(this.#deps, arrival.call, conversation.id, key.ownerId)
+    if (looking !== undefined) return looking.then((residence) => this.#enter(arrival, key, residence))
+    return this.#enter(arrival, key, undefined)
   }
 
   /** Gives the slot back, if it was taken. */
@@ -54,40 +64,35 @@ export class CallSlot implements KeysSlot {
     this.#route?.leave()
   }
 
-  #took(route: Route): void {
-    this.#route = route
+  #enter(
+    { call, keyHash, signal }: Arrival,
+    key: KeyLimits,
+    residence: Residence | undefined,
+  ): Promise<void> | undefined {
+    const entering = markRejectionHandled(
+      this.#deps.routes.enter({
+        agent: call.agent,
+        app: call.app,
+        caller: { owner: key.ownerId, key: keyHash },
+        residence,
+        signal,
+        confirmKey: () => confirmKey(key, call),
+      }),
+    )
+    if (entering instanceof Promise)
+      return entering.then((route) => {
+        this.#route = route
+      })
+    this.#route = entering
+    return undefined
   }
 }
 
 interface Arrival {
   readonly call: UnroutedCall
   readonly keyHash: string
-  /** What is remembered of the key. */
-  readonly key: KeyLimits
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
-}
-
-/**
- * Takes a slot for a call. Where the conversations of its agent may live in several places, or in one that is gone, the place of
- * the one that it names is looked up first, and the call waits for that place alone.
- *
- * @throws Problem `agent_unavailable`, `agent_overloaded`, `conversation_not_found`, `draining`; `unavailable` if the database does
- * not answer in time; 401 or 403 for a key that is known to be refused, before it takes a place
- */
-function routeOf(deps: RouteOfDeps, arrival: Arrival): Route | Promise<Route> {
-  const { call, keyHash, key, signal } = arrival
-  const enter = (residence: Residence | undefined) =>
-    deps.routes.enter({
-      agent: call.agent,
-      app: call.app,
-      caller: { owner: key.ownerId, key: keyHash },
-      residence,
-      signal,
-      confirmKey: () => confirmKey(key, call),
-    })
-  const looking = markRejectionHandled(residenceOf(deps, call, key.ownerId))
-  return looking === undefined ? enter(undefined) : looking.then(enter)
 }
 
 /**
@@ -98,30 +103,27 @@ function confirmKey(
   { invalid, permissions, allowedAgents }: KeyLimits,
   { agent, ledgerApp }: UnroutedCall,
 ): void {
-  if (invalid !== undefined) throw new Problem(invalid)
+  if (invalid !== null) throw new Problem(invalid)
   if (!permissions.includes('chat') && !permissions.includes('admin'))
     fail('permission_denied', 'the API key needs the permission chat.')
   if (!isAllowedApp(allowedAgents, agent.id, ledgerApp)) throw new Problem('agent_denied')
 }
 
-/** Undefined if the call may go anywhere, as far as is known without looking. */
 function residenceOf(
   deps: RouteOfDeps,
   call: UnroutedCall,
+  conversation: string,
   ownerId: string,
 ): Promise<Residence | undefined> | undefined {
-  const { agent, conversation } = call
-  if (conversation.kind === 'new' || !agent.isListed) return undefined
-  const context = agent.adapter.context(agent)
+  const { agent } = call
+  const context = agent.context
   if (context !== 'client' && context !== 'platform') return undefined
-  const looking = markRejectionHandled(
-    deps.conversations
-      .stored(
-        nameOf(call, ownerId, conversation.id),
-        // Where there is one place, only a row can name another, which the list had before.
-        context === 'client' && hasSeveralStates(agent),
-      )
-      .then(({ residence }) => residence),
-  )
-  return withDeadline(LOOK_UP_WITHIN_MS, looking)
+  const looking = deps.conversations
+    .stored(
+      nameOf(call, ownerId, conversation),
+      // Where there is one place, only a row can name another, which the list had before.
+      context === 'client' && hasSeveralStates(agent),
+    )
+    .then(({ residence }) => residence)
+  return withDeadline(LOOK_UP_WITHIN_MS, markRejectionHandled(looking))
 }

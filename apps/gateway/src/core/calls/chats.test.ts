@@ -14,9 +14,9 @@ const KEY: KeyLimits = {
   ownerId: 'owner-1',
   permissions: ['chat'],
   allowedAgents: [],
-  chatPerMinute: undefined,
-  uploadPerMinute: undefined,
-  invalid: undefined,
+  chatPerMinute: null,
+  uploadPerMinute: null,
+  invalid: null,
 }
 
 /** A process in which a key may have one stream, and the only deployment of an agent one call. */
@@ -42,7 +42,8 @@ function startChats() {
     admission: { admit: admit as AdmissionService['admit'] },
     keyWatch: { watch: () => () => undefined },
     observe: () => undefined,
-    bounds: { inFlightMax: 10, streamsPerKey: 1, streamBytesMax: 1_000 },
+    bounds: { inFlightMax: 10, streamBytesMax: 1_000 },
+    limits: { streamsPerKey: 1 },
     files: { isIssued: () => false },
     fileKeeper: {},
     pauses: {},

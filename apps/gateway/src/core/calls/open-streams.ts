@@ -1,13 +1,17 @@
 import { fail } from '#core/errors/errors.ts'
 
+/** The most open streams of one API key; undefined for no limit. It may change while streams are open. */
+export interface StreamLimit {
+  readonly streamsPerKey?: number | undefined
+}
+
 /** Bounds the number of streams that an API key holds open at once in this process. */
 export class OpenStreams {
-  readonly #perKeyMax: () => number | undefined
+  readonly #limit: StreamLimit
   readonly #counts = new Map<string, number>()
 
-  /** @param perKeyMax - undefined for no limit; it may change while streams are open */
-  constructor(perKeyMax: () => number | undefined) {
-    this.#perKeyMax = perKeyMax
+  constructor(limit: StreamLimit) {
+    this.#limit = limit
   }
 
   /**
@@ -16,7 +20,7 @@ export class OpenStreams {
    * @throws Problem `rate_limited` if the key already holds the maximum
    */
   open(keyHash: string): void {
-    const perKeyMax = this.#perKeyMax()
+    const perKeyMax = this.#limit.streamsPerKey
     const count = this.#counts.get(keyHash) ?? 0
     if (perKeyMax !== undefined && count >= perKeyMax) {
       fail('rate_limited', {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
+import type { StreamLimit } from './open-streams.ts'
 import { type PlaceBounds, Places } from './places.ts'
 import { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
@@ -8,7 +9,7 @@ import type { EndedEarly, RunningCall } from './running-call.ts'
 const KEY = { keyId: 'key-1', ownerId: 'ada' }
 
 /** Places, and the keys that are watched for their calls. */
-function open(bounds: Partial<PlaceBounds> = {}) {
+function open({ streamsPerKey, inFlightMax = 20 }: Partial<PlaceBounds & StreamLimit> = {}) {
   const watched = new Set<(reason: ErrorReason) => void>()
   const keyWatch: KeyWatch = {
     watch(_key, onRefused) {
@@ -20,7 +21,8 @@ function open(bounds: Partial<PlaceBounds> = {}) {
   const places = new Places({
     keyWatch,
     stops,
-    bounds: { inFlightMax: 20, streamsPerKey: undefined, ...bounds },
+    bounds: { inFlightMax },
+    limits: { streamsPerKey },
   })
   return { places, watched, stops }
 }

@@ -3,8 +3,7 @@ import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { fail, Problem } from '#core/errors/errors.ts'
 import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
-import type { OwnersPlace } from './admission.ts'
-import { OpenStreams } from './open-streams.ts'
+import { OpenStreams, type StreamLimit } from './open-streams.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
 
@@ -12,14 +11,13 @@ import type { EndedEarly, RunningCall } from './running-call.ts'
 export interface PlaceBounds {
   /** The most calls in progress at once, of which one owner may have all but the last tenth. */
   readonly inFlightMax: number
-  /** The most open streams of one API key; undefined for no limit. */
-  readonly streamsPerKey: number | undefined
 }
 
 export interface PlacesDeps {
   readonly keyWatch: KeyWatch
   readonly stops: StopRequests
   readonly bounds: PlaceBounds
+  readonly limits: StreamLimit
 }
 
 /** The places of chats in this process: how many there are, whose they are, and which calls are in them. */
@@ -35,12 +33,12 @@ export class Places {
   #isDraining = false
   #whenEmpty: (() => void) | undefined
 
-  constructor({ keyWatch, stops, bounds }: PlacesDeps) {
+  constructor({ keyWatch, stops, bounds, limits }: PlacesDeps) {
     this.keyWatch = keyWatch
     this.#stops = stops
     this.#inFlightMax = bounds.inFlightMax
     this.shares = new OwnerShares(bounds.inFlightMax)
-    this.streams = new OpenStreams(() => bounds.streamsPerKey)
+    this.streams = new OpenStreams(limits)
   }
 
   get isDraining(): boolean {
@@ -95,7 +93,7 @@ export class Places {
 }
 
 /** The place of one call, from its arrival to its end. */
-export class Place implements OwnersPlace {
+export class Place {
   readonly #places: Places
   /** Of the key whose stream this is. */
   readonly #streamOf: string | undefined
@@ -110,12 +108,12 @@ export class Place implements OwnersPlace {
     this.#remove = taken.add(this)
   }
 
+  /** @throws Problem `unavailable` or `rate_limited` */
   takeFor(ownerId: string): void {
     const { shares } = this.#places
-    const refusal = shares.refusalOf(ownerId)
+    const refusal = shares.take(ownerId)
     if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
     if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
-    shares.take(ownerId)
     this.#ownerId = ownerId
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Timeouts } from '#core/agents/adapter.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
-import { type DeadlineEvent, type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { type DeadlineEvent, ReplyDeadlines } from './reply-deadlines.ts'
 
 const timeouts: Timeouts = { connectMs: 5, firstByteMs: 300, idleMs: 100, totalMs: 1_000 }
 
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 function start(more: Partial<Timeouts> = {}): ReplyDeadlines {
-  return startReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => events.push(event))
+  return new ReplyDeadlines({ ...timeouts, ...more }, systemRuntime, (event) => events.push(event))
 }
 
 /** The milliseconds until the next event; undefined if there is none within the time. */

@@ -7,39 +7,7 @@ export type DeadlineEvent = 'timeout' | 'grace'
  * The deadlines of one reply: first byte, idle time, total time and the grace period after the reported end. They share one
  * timer. An event only stores a time, which is checked when the timer fires; this saves restarting a timer for every event.
  */
-export interface ReplyDeadlines {
-  /** Restarts the idle time. Called for events, but not for pings. */
-  activity(): void
-  /** Ends the first-byte deadline and starts the idle time; later calls have no effect. */
-  firstByte(): void
-  /** Suspends the idle time while the gateway waits for the client and does not read from the platform. */
-  pauseIdle(): void
-  /** Restarts the idle time when the platform is read again. */
-  resumeIdle(): void
-  /** Starts the grace period for what the platform sends after it reported the end; further calls have no effect. */
-  startGrace(graceMs: number): void
-  /** The reported end was withdrawn: a passed deadline is a timeout again, until another end starts a grace period. */
-  endGrace(): void
-  /** Cancels all deadlines. */
-  stop(): void
-}
-
-/**
- * Starts the deadlines of a reply.
- *
- * @param onEvent - called at most once: `grace` when the grace period has ended or a deadline passed during it, otherwise
- * `timeout`
- */
-export function startReplyDeadlines(
-  timeouts: Timeouts,
-  runtime: Runtime,
-  onEvent: (event: DeadlineEvent) => void,
-): ReplyDeadlines {
-  return new Deadlines(timeouts, runtime, onEvent)
-}
-
-/** A class, because closures in place of its methods would cost every open stream half a kilobyte. */
-class Deadlines implements ReplyDeadlines {
+export class ReplyDeadlines {
   readonly #timeouts: Timeouts
   readonly #runtime: Runtime
   readonly #onEvent: (event: DeadlineEvent) => void
@@ -50,6 +18,10 @@ class Deadlines implements ReplyDeadlines {
   #graceAtMs = Number.POSITIVE_INFINITY
   #timer: NodeJS.Timeout
 
+  /**
+   * @param onEvent - called at most once: `grace` when the grace period has ended or a deadline passed during it, otherwise
+   * `timeout`
+   */
   constructor(timeouts: Timeouts, runtime: Runtime, onEvent: (event: DeadlineEvent) => void) {
     this.#timeouts = timeouts
     this.#runtime = runtime
@@ -59,10 +31,12 @@ class Deadlines implements ReplyDeadlines {
     this.#timer = this.#lookIn(this.#timeoutAtMs(this.#startedMs) - this.#startedMs)
   }
 
+  /** Restarts the idle time. Called for events, but not for pings. */
   activity(): void {
     this.#lifeMs = this.#runtime.elapsedMs()
   }
 
+  /** Ends the first-byte deadline and starts the idle time; later calls have no effect. */
   firstByte(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
@@ -74,15 +48,18 @@ class Deadlines implements ReplyDeadlines {
     }
   }
 
+  /** Suspends the idle time while the gateway waits for the client and does not read from the platform. */
   pauseIdle(): void {
     this.#isIdlePaused = true
   }
 
+  /** Restarts the idle time when the platform is read again. */
   resumeIdle(): void {
     this.#isIdlePaused = false
     this.#lifeMs = this.#runtime.elapsedMs()
   }
 
+  /** Starts the grace period for what the platform sends after it reported the end; further calls have no effect. */
   startGrace(graceMs: number): void {
     if (this.#graceAtMs !== Number.POSITIVE_INFINITY) return
     this.#graceAtMs = this.#runtime.elapsedMs() + graceMs
@@ -90,6 +67,7 @@ class Deadlines implements ReplyDeadlines {
     this.#look()
   }
 
+  /** The reported end was withdrawn: a passed deadline is a timeout again, until another end starts a grace period. */
   endGrace(): void {
     if (this.#graceAtMs === Number.POSITIVE_INFINITY) return
     this.#graceAtMs = Number.POSITIVE_INFINITY
@@ -97,6 +75,7 @@ class Deadlines implements ReplyDeadlines {
     this.#look()
   }
 
+  /** Cancels all deadlines. */
   stop(): void {
     clearTimeout(this.#timer)
   }

@@ -5,7 +5,6 @@ import { systemRuntime } from '#core/base/runtime.ts'
 import type { AttemptDeps } from './attempted-call.ts'
 import type { CallEvent, Settled } from './call-events.ts'
 import type { ConversationTurn, Entered } from './conversation/enter-conversation.ts'
-import { CallPause } from './pauses/call-pause.ts'
 import { Reply } from './reply.ts'
 import type { UnroutedCall } from './request/call.ts'
 import type { Route } from './routing/route.ts'
@@ -78,7 +77,8 @@ export function startReply(options: ReplyOptions): StartedReply {
       route,
       place: { leave: () => undefined },
       arrivedMs: systemRuntime.elapsedMs(),
-      pause: NO_PAUSE,
+      pauses: { keep: async () => undefined, endClaim: async () => undefined },
+      holder: { ...CHAT, endUser: '', agent: '', app: '', conversation: '' },
     },
   )
   return { reply, events, ends, stops }
@@ -110,10 +110,3 @@ const CHAT = {
   ownerId: 'owner-1',
   conversationId: 'conversation-1',
 }
-
-/** Of a call that has claimed no pause, and ends with none that is kept. */
-const NO_PAUSE = new CallPause(
-  { keep: async () => undefined, endClaim: async () => undefined },
-  { callId: CHAT.callId, ownerId: '', endUser: '', agent: '', app: '', conversation: '' },
-  false,
-)

@@ -7,11 +7,14 @@ import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { AttemptEnd } from '#core/ledger/settlement/settlement-row.ts'
+import type { ReplyEnding } from '#core/reply-log/kept-run.ts'
 import { Attempt, type NextAttempt } from './attempt.ts'
 import type { AttemptDeps, AttemptedCall } from './attempted-call.ts'
 import { ATTEMPTS_LISTED_MAX, type CallObserver, type CallRecord } from './call-events.ts'
-import type { CallPause } from './pauses/call-pause.ts'
+import { CallPause, type PauseKeeper } from './pauses/call-pause.ts'
+import type { PauseHolder } from './pauses/pauses.ts'
 import type { Place } from './places.ts'
+import type { PlatformReply } from './platform-reply.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { Route } from './routing/route.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
@@ -33,15 +36,11 @@ export interface ReplyParts {
   readonly arrivedMs: number
   /** Of a kept call: called before each attempt, since its stop may have been requested. */
   readonly beforeAttempt?: ((reply: Reply) => Promise<void>) | undefined
-  /** The pause that the call has claimed, and the one that it may end with. */
-  readonly pause: CallPause
-}
-
-/** How a call ended, for its log. */
-export interface ReplyEnding {
-  readonly outcome: CallOutcome
-  /** Whether it is proven that the platform has not taken the turn. */
-  readonly leftNoTurn: boolean
+  /** Of a call that goes on from a pause, which it has claimed. */
+  readonly pause?: CallPause | undefined
+  /** Where the pause of any other call is kept, if it ends with one, and whose it is. */
+  readonly pauses: PauseKeeper
+  readonly holder: PauseHolder
 }
 
 /** A second reader would send the request to the platform again, and both would be settled as one call. */
@@ -60,7 +59,9 @@ export class Reply implements ChatEvents, RunningCall {
   readonly #arrivedMs: number
   readonly #startedMs: number
   readonly #beforeAttempt: ReplyParts['beforeAttempt']
-  readonly #pause: CallPause
+  readonly #pauses: PauseKeeper
+  readonly #holder: PauseHolder
+  #pause: CallPause | undefined
   #attempt: Attempt
   /** When it was sent or, before that, when it began. */
   #attemptStartedMs = 0
@@ -82,7 +83,7 @@ export class Reply implements ChatEvents, RunningCall {
   constructor(
     deps: ReplyDeps,
     call: CallRecord,
-    { attempts, chat, route, place, arrivedMs, beforeAttempt, pause }: ReplyParts,
+    { attempts, chat, route, place, arrivedMs, beforeAttempt, pause, pauses, holder }: ReplyParts,
   ) {
     this.#deps = deps
     this.#call = call
@@ -90,6 +91,8 @@ export class Reply implements ChatEvents, RunningCall {
     this.#route = route
     this.#beforeAttempt = beforeAttempt
     this.#pause = pause
+    this.#pauses = pauses
+    this.#holder = holder
     this.#arrivedMs = arrivedMs
     this.#startedMs = deps.runtime.elapsedMs()
     this.#attempt = new Attempt(attempts, { chat, route, startedMs: this.#startedMs })
@@ -112,13 +115,8 @@ export class Reply implements ChatEvents, RunningCall {
         const attempt = this.#attempt
         let batch: readonly ChatEvent[]
         try {
-          if (!attempt.wasSent) {
-            if (this.#beforeAttempt !== undefined) await this.#unlessEnded(this.#beforeAttempt(this))
-            const preparing = markRejectionHandled(this.#begin())
-            if (preparing !== undefined) await this.#unlessEnded(preparing)
-            this.#send()
-          }
-          batch = attempt.translate(await attempt.next())
+          const reply = attempt.reply ?? (await this.#send(attempt))
+          batch = attempt.translate(reply, await reply.next())
         } catch (error) {
           batch = attempt.brokeOff(error)
         }
@@ -129,7 +127,11 @@ export class Reply implements ChatEvents, RunningCall {
           continue
         }
         const { content } = attempt
-        if (!this.#hasText && content.firstTextAtMs !== undefined) this.#firstText(content.firstTextAtMs)
+        if (!this.#hasText && content.firstTextAtMs !== undefined) {
+          this.#hasText = true
+          const afterMs = content.firstTextAtMs - this.#startedMs
+          this.#deps.observe({ type: 'first_text', call: this.#call, afterMs })
+        }
         if (content.isComplete) batch = await this.#complete(attempt, batch)
         // The end event means success, so it is not passed on for a call that was ended while its turn was stored.
         if (content.isComplete && this.#problem !== undefined) break
@@ -182,33 +184,33 @@ export class Reply implements ChatEvents, RunningCall {
     })
   }
 
-  /** Separate from `read`, whose local variables would keep the whole call in memory as long as the reply takes. */
-  #begin(): Promise<void> | undefined {
+  /**
+   * Prepares the attempt and sends its request. Separate from `read`, whose local variables would keep the whole call in memory as long
+   * as the reply takes.
+   */
+  async #send(attempt: Attempt): Promise<PlatformReply> {
+    const { runtime, observe } = this.#deps
+    if (this.#beforeAttempt !== undefined) await this.#unlessEnded(this.#beforeAttempt(this))
     this.#requireReader()
-    this.#attemptStartedMs = this.#deps.runtime.elapsedMs()
-    return this.#attempt.prepare()
-  }
-
-  #send(): void {
+    this.#attemptStartedMs = runtime.elapsedMs()
+    const preparing = markRejectionHandled(attempt.prepare())
+    if (preparing !== undefined) await this.#unlessEnded(preparing)
     this.#requireReader()
-    this.#attemptStartedMs = this.#deps.runtime.elapsedMs()
-    this.#deps.observe({
+    const { number, deployment, agent, entered } = attempt
+    const { queuedMs } = this.#route
+    this.#attemptStartedMs = runtime.elapsedMs()
+    const ownMs = this.#attemptStartedMs - this.#arrivedMs - (queuedMs ?? 0)
+    observe({
       type: 'attempt_started',
       call: this.#call,
-      attempt: this.#attempt.number,
-      deployment: this.#attempt.deployment,
-      platform: this.#attempt.platform,
-      conversation: this.#call.trace?.traceId === undefined ? undefined : this.#attempt.conversation,
-      queuedMs: this.#route.queuedMs,
-      ownMs: this.#ownMs(),
+      attempt: number,
+      deployment,
+      platform: agent.adapter.platform,
+      conversation: this.#call.trace?.traceId === undefined ? undefined : attempt.conversation,
+      queuedMs,
+      ownMs: number > 1 || entered?.askedPlatform === true ? undefined : ownMs,
     })
-    this.#attempt.send()
-  }
-
-  #ownMs(): number | undefined {
-    const { number, askedPlatform } = this.#attempt
-    if (number > 1 || askedPlatform) return undefined
-    return this.#deps.runtime.elapsedMs() - this.#arrivedMs - (this.#route.queuedMs ?? 0)
+    return attempt.send()
   }
 
   #replaceAttempt({ attempt, newlyRefused: fields = [] }: NextAttempt): void {
@@ -231,37 +233,33 @@ export class Reply implements ChatEvents, RunningCall {
     attempt.resumeIdle()
   }
 
-  #firstText(atMs: number): void {
-    this.#hasText = true
-    this.#deps.observe({ type: 'first_text', call: this.#call, afterMs: atMs - this.#startedMs })
-  }
-
   /** Stores the turn before the end is passed on, so that the client's next turn can see it. */
   async #complete(attempt: Attempt, batch: readonly ChatEvent[]): Promise<readonly ChatEvent[]> {
+    const { content, deployment } = attempt
     let cause: unknown
     let offered: OfferedPause | undefined
     let made: readonly ChatEvent[] = []
     try {
       // Before the turn is stored, since what shows the files is part of the answer.
-      const keeping = markRejectionHandled(attempt.keepFiles())
+      const keeping = content.files && markRejectionHandled(attempt.keepFiles(content.files))
       if (keeping !== undefined) made = await this.#unlessEnded(keeping)
       const storing = markRejectionHandled(attempt.complete())
       if (storing !== undefined) await this.#unlessEnded(storing)
-      if (attempt.content.pauses.length > 0)
-        offered = await this.#unlessEnded(
-          this.#pause.keep(attempt.content.pauses, attempt.stopIds, this.#route),
-        )
+      if (content.pauses !== undefined) {
+        this.#pause ??= new CallPause(this.#pauses, this.#holder)
+        const stopIds = attempt.reply?.stopIds ?? {}
+        offered = await this.#unlessEnded(this.#pause.keep(content.pauses, stopIds, this.#route))
+      }
     } catch (error) {
       cause = error
     }
     if (!this.#isOver) this.#conclude('done', { cause, ...(offered !== undefined && { paused: true }) })
-    const { files: all } = attempt.content
-    if (all.lacksFilesUrl)
-      this.#deps.observe({ type: 'files_unreachable', call: this.#call, deployment: attempt.deployment })
-    const { note, deployment } = attempt
+    const note = attempt.reply?.state.note
     if (note !== undefined) this.#deps.observe({ type: 'reply_noted', call: this.#call, deployment, note })
-    const files = all.offered
-    if (offered === undefined && files.length === 0) return batch
+    if (offered === undefined && content.files === undefined) return batch
+    if (content.files?.lacksFilesUrl)
+      this.#deps.observe({ type: 'files_unreachable', call: this.#call, deployment })
+    const files = content.files?.offered ?? []
     return batch.flatMap((event) =>
       event.type === 'end'
         ? [...made, { ...event, ...(offered && { pause: offered }), ...(files.length > 0 && { files }) }]
@@ -282,7 +280,7 @@ export class Reply implements ChatEvents, RunningCall {
    * that the adapter took from the body is kept.
    */
   #withStatus(failure: Failure): Failure {
-    const platformStatus = failure.platformStatus ?? this.#attempt.platformStatus
+    const platformStatus = failure.platformStatus ?? this.#attempt.reply?.upstreamReply.status
     return platformStatus === undefined ? failure : { ...failure, platformStatus }
   }
 
@@ -307,7 +305,7 @@ export class Reply implements ChatEvents, RunningCall {
     const finished = markRejectionHandled(attempt.finish(outcome === 'done', failure))
     const isOpenAgain = leftNoTurn && failure?.reason !== 'pause_over'
     const unclaimed = markRejectionHandled(
-      paused === true ? undefined : this.#pause.endClaim(isOpenAgain ? 'open' : 'over'),
+      paused === true ? undefined : this.#pause?.endClaim(isOpenAgain ? 'open' : 'over'),
     )
     this.#released =
       unclaimed === undefined
@@ -317,6 +315,7 @@ export class Reply implements ChatEvents, RunningCall {
     this.#route.leave()
     this.#attemptEnded(outcome, failure)
     const { firstTextAtMs, usage, model } = attempt.content
+    const { attempts, queuedMs } = this.#route
     this.#deps.observe({
       type: 'settled',
       call: this.#call,
@@ -329,28 +328,28 @@ export class Reply implements ChatEvents, RunningCall {
         model,
         hasTurn: !leftNoTurn,
         paused,
-        answerId: outcome === 'done' ? attempt.answerId : undefined,
-        ...this.#whereItWent(),
+        answerId: outcome === 'done' ? attempt.reply?.state.answerId : undefined,
+        queuedMs,
+        // A call that has ended before its reply was read went nowhere.
+        ...(attempts > 0 && {
+          attempts,
+          attemptList: this.#attemptList,
+          deployment: attempt.deployment,
+        }),
         firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - this.#startedMs,
       },
     })
   }
 
-  /** Where the call was sent; no attempts for a call that has ended before its reply was read. */
-  #whereItWent() {
-    const { attempts, queuedMs } = this.#route
-    const attemptList = this.#attemptList
-    return { queuedMs, ...(attempts > 0 && { attempts, attemptList, deployment: this.#attempt.deployment }) }
-  }
-
   #attemptEnded(outcome: CallOutcome, failure: Failure | undefined): void {
-    const { number, turnState, wasSent, deployment, platform, content, exchange } = this.#attempt
+    const { number, turnState, deployment, agent, content, reply } = this.#attempt
     // The platform may have failed before the chat itself, such as when a file was brought to it.
-    if (!wasSent && content.failure === undefined) return
+    if (reply === undefined && content.failure === undefined) return
+    const nowMs = this.#deps.runtime.elapsedMs()
     const end: AttemptEnd = {
       deployment,
       startMs: this.#attemptStartedMs - this.#startedMs,
-      durationMs: this.#deps.runtime.elapsedMs() - this.#attemptStartedMs,
+      durationMs: nowMs - this.#attemptStartedMs,
       outcome,
       reason: failure?.reason,
       platformStatus: failure?.platformStatus,
@@ -363,12 +362,12 @@ export class Reply implements ChatEvents, RunningCall {
       call: this.#call,
       attempt: number,
       deployment,
-      platform,
+      platform: agent.adapter.platform,
       end,
       turn: turnState,
       isComplete: content.isComplete,
       failure,
-      exchange,
+      exchange: reply?.exchange(nowMs),
     })
   }
 }

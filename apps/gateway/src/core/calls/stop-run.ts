@@ -1,19 +1,11 @@
-import type { Agent, AgentCall, ReplyState } from '#core/agents/adapter.ts'
+import type { Agent } from '#core/agents/adapter.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
-import type { UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { PlatformReply } from './platform-reply.ts'
 
 /** Decides when a request is sent. */
 export type InTurn = <Result>(send: () => Promise<Result>) => Promise<Result>
-
-/** A reply that is being received, and what a stop request needs of it. */
-export interface StoppableReply {
-  readonly upstreamReply: UpstreamReply
-  readonly state: ReplyState
-  /** Without its texts. */
-  readonly call: AgentCall
-}
 
 /** How long to wait for the id that a stop request needs if the call ends before the platform has sent it. */
 const WITHIN_MS = 5_000
@@ -27,7 +19,7 @@ const WITHIN_MS = 5_000
 export async function stopRun(
   upstream: Upstream,
   agent: Agent,
-  { upstreamReply, state, call }: StoppableReply,
+  { upstreamReply, state, call }: Pick<PlatformReply, 'upstreamReply' | 'state' | 'call'>,
   inTurn: InTurn,
 ): Promise<void> {
   const { adapter } = agent
@@ -52,9 +44,4 @@ export async function stopRun(
     upstreamReply.cancel(gone)
   }
   await stopping?.catch(() => undefined)
-}
-
-/** What a stop request may need of a call. The texts of a long conversation would otherwise stay in memory during the reply. */
-export function callWithoutTexts(call: AgentCall): AgentCall {
-  return { ...call, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
 }

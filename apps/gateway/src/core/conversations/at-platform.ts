@@ -55,7 +55,7 @@ export function createAtPlatform({ catalog, upstream, stored, derivedIds }: AtPl
         throw new NotServed('not_supported_by_agent', {
           detail: `The agent ${id} of this conversation is not configured any more.`,
         })
-      const context = served.adapter.context(served)
+      const context = served.context
       const isDerived = context === 'client'
       const found = await stored.stored(conversation, isDerived && hasSeveralStates(served))
       const platformConversationId = isDerived ? found.key : found.platformId

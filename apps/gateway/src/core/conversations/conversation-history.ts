@@ -75,8 +75,7 @@ export async function readHistory(
   signal?: AbortSignal,
 ): Promise<History> {
   const { agent, stored, place } = await deps.atPlatform.find(conversation)
-  if (agent.adapter.context(agent) === 'gateway')
-    return readKeptTurns(deps.sql, conversation, stored.key, page)
+  if (agent.context === 'gateway') return readKeptTurns(deps.sql, conversation, stored.key, page)
   const calls = place?.calls ?? agent.adapter.conversations?.(agent)
   if (calls?.history === undefined && calls?.turn === undefined)
     fail(

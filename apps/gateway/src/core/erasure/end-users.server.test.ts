@@ -68,7 +68,7 @@ describe(`an erasure, ${serverUrl === undefined ? 'embedded' : 'server'},`, () =
         },
       },
       callStops: { stop: () => Promise.reject(new Error('no call runs')) },
-      derivedIds: createDerivedIds(() => 'secret'),
+      derivedIds: createDerivedIds({ value: 'secret' }),
       takeWrite: async () => undefined,
       audit: {
         async append(_actor, change) {

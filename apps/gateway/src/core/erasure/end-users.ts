@@ -92,7 +92,7 @@ export function createEndUsers(deps: EndUsersDeps) {
   function agentsByContext(): AgentsByContext {
     const agents = [...deps.catalog.current().values()]
     const withContext = (...contexts: readonly string[]) =>
-      agents.filter((agent) => contexts.includes(agent.adapter.context(agent))).map(({ id }) => id)
+      agents.filter((agent) => contexts.includes(agent.context)).map(({ id }) => id)
     return { atPlatform: withContext('client', 'platform'), none: withContext('none') }
   }
 

@@ -59,13 +59,19 @@ export type AdmissionAnswer = readonly [
   quotaPeriod?: string | null,
 ]
 
-/** The earlier call that an answer names; undefined if the call has its own row or was refused. */
-export function attachedTo([refusal, , , , earlier]: AdmissionAnswer): string | undefined {
-  return refusal === null ? (earlier ?? undefined) : undefined
+/** A call whose admission is under way. */
+export interface PendingAdmission extends Traced {
+  readonly admission: Admission
+  /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
+  isRefused: boolean
+  /** Set when the answer of a statement with this call was lost, so that the call may have been counted. */
+  mayBeCounted: boolean
+  /** What the statement has answered. */
+  answer?: AdmissionAnswer | undefined
 }
 
 /** An admission as the statement takes it. */
-export function admissionRow(admission: Admission, index: number): object {
+export function admissionRow({ admission }: PendingAdmission, index: number): object {
   const { kept } = admission
   return {
     n: index,

@@ -1,4 +1,3 @@
-import { setImmediate as turnOver } from 'node:timers/promises'
 import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { sleep } from '#core/base/async/sleep.ts'
@@ -15,20 +14,12 @@ import {
   isStatementTimeout,
 } from '#core/errors/connection-error.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
-import { type Admission, type AdmissionAnswer, admissionRow } from './admission-row.ts'
+import { type AdmissionAnswer, admissionRow, type PendingAdmission } from './admission-row.ts'
 import { FIND_LOCKED, WAIT_FOR_KEY } from './admission-sql.ts'
-
-/** A call whose admission is under way. */
-export interface PendingAdmission extends Traced {
-  readonly admission: Admission
-  /** Set when the caller has been rejected because of the deadline; the admission is then no longer sent. */
-  isRefused: boolean
-  /** Set when the answer of a statement with this call was lost, so that the call may have been counted. */
-  mayBeCounted: boolean
-}
 
 /** A statement for some admissions. */
 export interface AdmissionStatement {
+  readonly statement: 'admit'
   readonly text: string
   readonly rows: readonly unknown[]
   readonly calls: readonly Traced[]
@@ -40,16 +31,11 @@ export interface AdmissionsDeps {
   /** Runs the batches, one statement at a time. */
   readonly sql: Sql
   readonly lockedRows: LockedRows
-  /** The statement for this number of calls. */
-  readonly textFor: (calls: number) => string
+  /** The statement for one call, and that for several. */
+  readonly texts: { readonly one: string; readonly several: string }
   readonly run: (on: Sql, statement: AdmissionStatement) => Promise<{ answers: AdmissionAnswer[] }[]>
   readonly runtime: Runtime
 }
-
-/** What a statement has answered to each of its calls. */
-type Answers = ReadonlyMap<PendingAdmission, AdmissionAnswer | undefined>
-
-const NO_ANSWERS: Answers = new Map()
 
 /** Resolves to undefined if the caller was rejected before the admission was sent. */
 export type Admissions = Batcher<PendingAdmission, AdmissionAnswer | undefined>
@@ -83,27 +69,25 @@ const LOCKED_KEYS_MAX = 1_000
  * Which keys these are is found when a batch has waited for a row in vain, and remembered until an admission of the key succeeds.
  * So the others are delayed once for each locked row, and not for each call that needs it.
  */
-export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: AdmissionsDeps): Admissions {
+export function createAdmissions({ sql, lockedRows, texts, run, runtime }: AdmissionsDeps): Admissions {
   const lockedKeys = new BoundedMap<string, Admissions>(LOCKED_KEYS_MAX)
   const options = { sizeMax: 256, isShared: concernsDatabase, isTooSlow: isCancelled }
   const admitFree = createBatcher<PendingAdmission, AdmissionAnswer | undefined>(admitBatch, {
     ...options,
     // Requests that are read in one turn of the event loop share a statement; a single one is not delayed.
-    gather: (lastSize) => (lastSize < BUSY_SIZE ? turnOver() : sleep(BUSY_GATHER_MS)),
+    gather: (sendBatch, lastSize) =>
+      lastSize < BUSY_SIZE ? setImmediate(sendBatch) : setTimeout(sendBatch, BUSY_GATHER_MS),
   })
 
   async function admitBatch(batch: readonly PendingAdmission[]) {
-    // A batch may have timed out and been queued again, and its callers have been rejected meanwhile.
-    const pending = batch.filter(({ isRefused }) => !isRefused)
     const startedMs = runtime.elapsedMs()
     for (;;) {
-      const free = lockedKeys.size === 0 ? pending : pending.filter((each) => !lockedKeys.has(keyOf(each)))
+      // A batch may have timed out and been queued again, and its callers have been rejected meanwhile.
+      const free = batch.filter((each) => !each.isRefused && !lockedKeys.has(each.admission.keyHash))
       try {
-        const answerOf = await send(sql, free, ROW_WAIT_MS)
+        await send(sql, free, ROW_WAIT_MS)
         // Only now that nothing can fail any more, because a batch that fails is repeated.
-        return batch.map((each) =>
-          answerOf.has(each) || each.isRefused ? answerOf.get(each) : admitWhenFree(each),
-        )
+        return batch.map((each) => (each.isRefused ? each.answer : (each.answer ?? admitWhenFree(each))))
       } catch (error) {
         if (!isLockTimeout(error)) throw error
         for (const key of await findLocked(free, runtime.elapsedMs() - startedMs))
@@ -117,7 +101,7 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
     calls: readonly PendingAdmission[],
     waitedMs: number,
   ): Promise<readonly string[]> {
-    const keys = [...new Set(calls.map(keyOf))]
+    const keys = [...new Set(calls.map(({ admission }) => admission.keyHash))]
     const values = [JSON.stringify(keys)]
     const found = await retryLost(
       () => sql.query<{ key: string; by_stranger: boolean }>(FIND_LOCKED, values),
@@ -132,7 +116,7 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
   }
 
   function admitWhenFree(call: PendingAdmission): Promise<AdmissionAnswer | undefined> {
-    const key = keyOf(call)
+    const key = call.admission.keyHash
     const admissions = lockedKeys.get(key) ?? admissionsOf(key)
     return markRejectionHandled(admissions(call))
   }
@@ -142,12 +126,12 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
     return createBatcher<PendingAdmission, AdmissionAnswer | undefined>(async (batch) => {
       for (;;) {
         try {
-          const answerOf = await lockedRows.inTurn((on, keysWaiting) =>
+          const wasTried = await lockedRows.inTurn((on, keysWaiting) =>
             admitLocked(batch, key, on, keysWaiting),
           )
           // Of a key for which nothing was tried it is not known whether its rows are free.
-          if (answerOf.size > 0) lockedKeys.delete(key)
-          return batch.map((each) => answerOf.get(each))
+          if (wasTried) lockedKeys.delete(key)
+          return batch.map(({ answer }) => answer)
         } catch (error) {
           if (!isLockTimeout(error)) throw error
         }
@@ -157,22 +141,29 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
 
   async function admitLocked(batch: readonly PendingAdmission[], key: string, on: Sql, keysWaiting: number) {
     const pending = batch.filter(({ isRefused }) => !isRefused)
-    if (pending.length === 0) return NO_ANSWERS
+    if (pending.length === 0) return false
     const shareMs = Math.max(LOCKED_ROW_WAIT_MS_MIN, Math.floor(LOCKED_ROWS_WAIT_MS / keysWaiting))
     const waitMs = Math.min(ROW_WAIT_MS, shareMs)
     // An admission that waits for its key holds the row of the user, for which those with other keys of the user would wait.
     await retryLost(() => on.query(WAIT_FOR_KEY, [key, String(waitMs)]), pending)
-    return send(on, pending, waitMs)
+    await send(on, pending, waitMs)
+    return true
   }
 
   /** Sends a statement, which counts all of these calls as far as they are admitted, or none. */
-  async function send(on: Sql, pending: readonly PendingAdmission[], waitMs: number): Promise<Answers> {
-    if (pending.length === 0) return NO_ANSWERS
-    const rows = pending.map(({ admission }, index) => admissionRow(admission, index))
-    const statement = { text: textFor(pending.length), rows, calls: pending, rowWaitMs: waitMs }
+  async function send(on: Sql, pending: readonly PendingAdmission[], rowWaitMs: number): Promise<void> {
+    if (pending.length === 0) return
+    const text = pending.length === 1 ? texts.one : texts.several
+    const statement = {
+      statement: 'admit',
+      text,
+      rows: pending.map(admissionRow),
+      calls: pending,
+      rowWaitMs,
+    } as const
     const [row] = await retryLost(() => run(on, statement), pending)
-    const answers = row?.answers ?? []
-    return new Map(pending.map((each, index) => [each, answers[index]]))
+    if (row?.answers.length !== pending.length) throw new Error('an admission was left out of its batch')
+    for (const [index, each] of pending.entries()) each.answer = row.answers[index]
   }
 
   /**
@@ -205,7 +196,7 @@ export function createAdmissions({ sql, lockedRows, textFor, run, runtime }: Adm
     }
   }
 
-  return (pending) => (lockedKeys.get(keyOf(pending)) ?? admitFree)(pending)
+  return (pending) => (lockedKeys.get(pending.admission.keyHash) ?? admitFree)(pending)
 }
 
 /** The connection on which calls wait for rows that are locked. */
@@ -236,10 +227,6 @@ async function runAfter<Result>(
 ): Promise<Result> {
   await before?.catch(() => undefined)
   return work()
-}
-
-function keyOf({ admission }: PendingAdmission): string {
-  return admission.keyHash
 }
 
 /** Whether a statement took too long as a whole. */

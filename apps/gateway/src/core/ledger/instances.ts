@@ -36,6 +36,8 @@ export interface InstancesDeps {
   readonly upkeepSql?: Sql
   readonly runtime: Runtime
   readonly identity: ProcessIdentity
+  /** Is told how many processes are live, including this one, as of the last heartbeat. */
+  readonly processes?: { live: number } | undefined
   /** What each heartbeat reports to the other processes. */
   readonly load: LoadReader
   /** What each heartbeat reports of the configuration that this process serves. */
@@ -68,6 +70,7 @@ export function createInstances({
   upkeepSql = sql,
   runtime,
   identity,
+  processes = { live: 1 },
   load,
   configuration,
   concerns,
@@ -79,7 +82,6 @@ export function createInstances({
   observer,
 }: InstancesDeps) {
   const { id, host, pid, version } = identity
-  let live = 1
   let neededBuild: string | undefined
   let timer: NodeJS.Timeout | undefined
   let lastBeatMs = Number.NEGATIVE_INFINITY
@@ -99,7 +101,7 @@ export function createInstances({
     const wrong = JSON.stringify(concerns?.() ?? [])
     const values = [id, leaseMs, build, host, pid, version, told, served, port?.() ?? null, wrong]
     const [row] = await sql.query<Beat>(BEAT, values)
-    live = Math.max(1, row?.live ?? 1)
+    processes.live = Math.max(1, row?.live ?? 1)
     const nowMs = runtime.elapsedMs()
     // During a gap (an outage, a hanging statement, a suspended machine) every lease may have expired. The first process that
     // is back must give the others time to renew theirs before it treats them as dead.
@@ -159,10 +161,6 @@ export function createInstances({
     /** Tells the other processes at once what they would learn with the next heartbeat. */
     async tell(): Promise<void> {
       if (timer !== undefined) await beat()
-    },
-    /** The number of live processes, including this one, as of the last heartbeat. */
-    get live(): number {
-      return live
     },
     /** The build that the database needs, if this process is older, as far as it could be read since the last heartbeat. */
     get neededBuild(): string | undefined {

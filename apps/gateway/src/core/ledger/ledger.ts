@@ -7,7 +7,7 @@ import { hadNoEffect, isUnavailable } from '#core/errors/connection-error.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { partOf } from '#core/errors/problem-of.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
-import { type Admission, type AdmissionAnswer, type Admitted, attachedTo } from './admission-row.ts'
+import type { Admission, AdmissionAnswer, Admitted, PendingAdmission } from './admission-row.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
 import { ADMIT_WITHIN_MS, createAdmissions, createLockedRows } from './admissions.ts'
 import { ADMIT_KEPT, FREE_LATE } from './claiming-admission-sql.ts'
@@ -16,12 +16,14 @@ import { ROLLUP_BOUNDS, type RollupBounds } from './roll-up-sql.ts'
 import { type Settlement, settlementRow } from './settlement/settlement-row.ts'
 import { settlements } from './settlement/settlement-sql.ts'
 import type { SettlementWait } from './settlement/settlement-waits.ts'
-import { type PendingSettlement, type SettlementBacklog, Settler } from './settlement/settler.ts'
+import { type SettlementBacklog, Settler } from './settlement/settler.ts'
 
 export type LedgerStatement = 'admit' | 'settle'
 
 export interface LedgerObserver {
   batch(statement: LedgerStatement, calls: readonly Traced[], ms: number): void
+  /** A statement succeeded after some had failed. */
+  recovered?(statement: LedgerStatement): void
   /** A statement failed; it may be repeated. */
   batchFailed?(statement: LedgerStatement, error: unknown, calls: readonly Traced[], ms: number): void
   /** The database refused a value of a call that has ended: it is settled as `interrupted`, without its texts. */
@@ -91,50 +93,49 @@ export interface Ledger {
 const UNWRITTEN_MAX = 50_000
 
 export function createLedger(deps: LedgerDeps): Ledger {
+  const failing = new Set<LedgerStatement>()
   const { sql, admissionSql = sql, runtime, instanceId, observer } = deps
   const { keptAdmissionSql = admissionSql, lockedAdmissionSql = admissionSql, upkeepSql = sql } = deps
   const { SETTLE, SETTLE_DEAD, SETTLE_PREDECESSORS } = settlements(deps.bounds ?? ROLLUP_BOUNDS)
 
-  const timed = async <Row>(
-    statement: LedgerStatement,
-    on: Sql,
-    { text, rows, calls, rowWaitMs }: LedgerBatch,
-  ) => {
+  async function run<Row>(on: Sql, { statement, text, rows, calls, rowWaitMs }: LedgerBatch): Promise<Row[]> {
     const startedMs = runtime.elapsedMs()
     try {
       const values = [JSON.stringify(rows), instanceId]
       if (rowWaitMs !== undefined) values.push(String(rowWaitMs))
       const result = await on.query<Row>(text, values)
       observer.batch(statement, calls, runtime.elapsedMs() - startedMs)
+      if (failing.size > 0) observer.recovered?.(statement)
+      failing.delete(statement)
       return result
     } catch (error) {
+      failing.add(statement)
       observer.batchFailed?.(statement, error, calls, runtime.elapsedMs() - startedMs)
       throw error
     }
   }
 
   const lockedRows = createLockedRows(lockedAdmissionSql)
-  const admissions = (on: Sql, textFor: (calls: number) => string) =>
-    createAdmissions({ sql: on, lockedRows, textFor, runtime, run: (by, batch) => timed('admit', by, batch) })
-  const admitPlain = admissions(admissionSql, (calls) => (calls === 1 ? ADMIT_ONE : ADMIT))
-  const admitKept = admissions(keptAdmissionSql, () => ADMIT_KEPT)
+  const admissions = { lockedRows, runtime, run }
+  const [one, several] = [ADMIT_ONE, ADMIT]
+  const admitPlain = createAdmissions({ ...admissions, sql: admissionSql, texts: { one, several } })
+  const kept = { one: ADMIT_KEPT, several: ADMIT_KEPT }
+  const admitKept = createAdmissions({ ...admissions, sql: keptAdmissionSql, texts: kept })
 
-  const settler = new Settler({
-    async write(batch) {
-      await timed('settle', sql, { text: SETTLE, rows: batch.map(settlementRow), calls: batch })
-      const late = batch.filter(({ freesClaims }) => freesClaims)
-      // If this fails, the batch is repeated, and what it has settled is not settled again.
-      if (late.length > 0) await free(late)
-    },
-    runtime,
-    onReduced: observer.settleFailed,
-  })
+  const settler = new Settler({ write, writeFreeing, runtime, onReduced: observer.settleFailed })
 
-  async function free(late: readonly PendingSettlement[]): Promise<void> {
+  async function write(batch: readonly Settlement[]): Promise<void> {
+    await run(sql, { statement: 'settle', text: SETTLE, rows: batch.map(settlementRow), calls: batch })
+  }
+
+  /** If the second statement fails, both are repeated, and what the first one has settled is not settled again. */
+  async function writeFreeing(late: readonly Settlement[]): Promise<void> {
+    await write(late)
     const startedMs = runtime.elapsedMs()
     try {
       await keptAdmissionSql.query(FREE_LATE, [JSON.stringify(late.map(({ callId }) => callId)), instanceId])
     } catch (error) {
+      failing.add('settle')
       observer.batchFailed?.('settle', error, late, runtime.elapsedMs() - startedMs)
       throw error
     }
@@ -143,7 +144,12 @@ export function createLedger(deps: LedgerDeps): Ledger {
   return {
     async admit(admission) {
       if (settler.waiting >= UNWRITTEN_MAX) throw new Problem('unavailable', ENDS_WAIT)
-      const pending = { admission, isRefused: false, mayBeCounted: false, trace: admission.trace }
+      const pending: PendingAdmission = {
+        admission,
+        isRefused: false,
+        mayBeCounted: false,
+        trace: admission.trace,
+      }
       const claimsNothing = admission.kept === undefined && admission.claims === undefined
       const admit = claimsNothing ? admitPlain : admitKept
       const answer = markRejectionHandled(admit(pending))
@@ -159,27 +165,23 @@ export function createLedger(deps: LedgerDeps): Ledger {
         const settleIf = (mayCount: boolean) => {
           if (!mayCount) return
           const rejected = { callId, outcome: 'rejected', reason: 'unavailable', durationMs: 0 } as const
-          settler.settleLate({ ...rejected, freesClaims: !claimsNothing })
+          settler.settleLate(rejected, !claimsNothing)
         }
         answer.then(
-          (late) =>
-            settleIf(
-              late === undefined ? pending.mayBeCounted : late[0] === null && attachedTo(late) === undefined,
-            ),
+          (late) => settleIf(late === undefined ? pending.mayBeCounted : late[0] === null && late[4] == null),
           (error: unknown) => settleIf(pending.mayBeCounted || (!wasNeverSent(error) && !hadNoEffect(error))),
         )
         throw new Problem('unavailable', { limit: partOf(cause), retryAfterSeconds: 1, cause })
       }
       if (decision === undefined) throw new Error('an admission was left out of its batch')
-      const [refusal, keyId, ownerId, , , openPauseId, generation] = decision
+      const [refusal, keyId, ownerId, , attachedTo, openPauseId, generation] = decision
       if (refusal === 'pause_open') {
         if (openPauseId == null) throw new Error('an admission met a pause that it does not name')
         return { keyId, ownerId, openPauseId }
       }
       if (refusal !== null)
         throw new Problem(refusal, { detail: refusalDetail(refusal, admission, decision, runtime.now()) })
-      const earlier = attachedTo(decision)
-      if (earlier !== undefined) return { keyId, ownerId, attachedTo: earlier }
+      if (attachedTo != null) return { keyId, ownerId, attachedTo }
       return { keyId, ownerId, ...(generation && { generation }) }
     },
     settle: (settlement) => settler.settle(settlement),
@@ -210,6 +212,7 @@ async function untilNone(work: () => Promise<readonly unknown[]>): Promise<numbe
 
 /** A statement for some calls. */
 interface LedgerBatch {
+  readonly statement: LedgerStatement
   readonly text: string
   readonly rows: readonly unknown[]
   readonly calls: readonly Traced[]

@@ -61,11 +61,14 @@ export interface Limiter {
    *
    * @param perMinute - a limit of the caller's own in points a minute, which takes the place of the rule, whatever its window
    */
-  take(key: string, perMinute?: number): Promise<LimitVerdict>
+  take(key: string, perMinute?: number | null): Promise<LimitVerdict>
   /** Gives back a point, for a request that turned out not to count. */
   giveBack(key: string): Promise<void>
-  /** Whether any caller may have no points left. If not, the key for {@link Limiter.isSpent} need not be made. */
-  readonly isAnySpent: boolean
+  /**
+   * When the last of the windows ends of which all points are known to be taken, in the time of `performance.now()`. Later the key
+   * for {@link Limiter.isSpent} need not be made.
+   */
+  readonly spentUntilMs: number
   /** Whether this caller has no points left, as far as this process knows. It asks no store. */
   isSpent(key: string): boolean
 }
@@ -76,33 +79,19 @@ export type Limits = { readonly [Name in keyof LimitRules]: Limiter }
 export interface LimitSharing {
   /** Counts for all processes together, if it is given. */
   readonly redis?: Redis
-  /** The number of live processes. Without Redis, each of them enforces an equal part of every limit. */
-  liveProcesses(): number
+  /** How many processes are live. Without Redis, each of them enforces an equal part of every limit. */
+  readonly processes: { readonly live: number }
   /** Is informed when Redis stops or resumes answering. */
   readonly observer: SharedStoreObserver
 }
 
-const ALONE: LimitSharing = { liveProcesses: () => 1, observer: { storeAnswers: () => undefined } }
+const ALONE: LimitSharing = { processes: { live: 1 }, observer: { storeAnswers: () => undefined } }
 
 /** @param rules - read at each point that is taken, since they may change; the windows of a rule whose length changes begin anew */
 export function createLimits(rules: LimitRules & MaxPerKey, sharing: LimitSharing = ALONE): Limits {
-  const shared = sharing.redis && createSharedStore(sharing.redis, sharing.observer)
-  const limiter = (limit: LimitName, name: keyof LimitRules): Limiter => {
-    let current = createLimiter(limit, rules[name], sharing, shared)
-    const inForce = () => {
-      const rule = rules[name]
-      if (rule.windowSeconds !== current.windowSeconds) current = createLimiter(limit, rule, sharing, shared)
-      return current
-    }
-    return {
-      take: (key, own) => inForce().take(key, rules[name].points, own && Math.min(own, mostOf(rules, name))),
-      giveBack: (key) => inForce().giveBack(key),
-      get isAnySpent() {
-        return inForce().isAnySpent
-      },
-      isSpent: (key) => inForce().isSpent(key, rules[name].points),
-    }
-  }
+  const store = sharing.redis && createSharedStore(sharing.redis, sharing.observer)
+  const limiter = (limit: LimitName, name: keyof LimitRules) =>
+    new RuleLimiter({ limit, name, rules, processes: sharing.processes, store })
   return {
     chat: limiter('chat', 'chat'),
     upload: limiter('upload', 'upload'),
@@ -120,99 +109,117 @@ export function createLimits(rules: LimitRules & MaxPerKey, sharing: LimitSharin
   }
 }
 
-/** A limiter of windows of one length, whatever the number of points. */
-interface WindowLimiter extends Pick<Limiter, 'giveBack' | 'isAnySpent'> {
-  readonly windowSeconds: number
-  take(key: string, points: number, perMinute?: number): Promise<LimitVerdict>
-  isSpent(key: string, points: number): boolean
+interface RuleLimiterOptions extends Pick<LimitSharing, 'processes'> {
+  readonly limit: LimitName
+  readonly name: keyof LimitRules
+  readonly rules: LimitRules & MaxPerKey
+  readonly store: ReturnType<typeof createSharedStore> | undefined
+}
+
+/** A caller's count in its window. */
+interface Counted {
+  readonly points: number
+  readonly remaining: number
+  readonly msLeft: number
 }
 
 /**
  * Counts in Redis, if there is one, and keeps a copy of the count in memory. If Redis fails in the middle of a window, the
  * window continues from that copy; the calls that are let through meanwhile are added to the count in Redis when it is back.
  */
-function createLimiter(
-  limit: LimitName,
-  { windowSeconds }: Pick<LimitRule, 'windowSeconds'>,
-  { liveProcesses }: LimitSharing,
-  store: ReturnType<typeof createSharedStore> | undefined,
-): WindowLimiter {
-  const policy = limit.replaceAll('_', '-')
-  const windows = createWindows(windowSeconds)
-  const shared = store?.(policy, windowSeconds, windows)
-  /** When the last of the windows ends of which all points are known to be taken. */
-  let spentUntilMs = 0
+class RuleLimiter implements Limiter {
+  spentUntilMs = 0
+  readonly #options: RuleLimiterOptions
+  readonly #policy: string
+  #windowSeconds = 0
+  #windows = createWindows(0)
+  #shared: SharedLimit | undefined
 
-  interface Counted {
-    readonly points: number
-    readonly remaining: number
-    readonly msLeft: number
+  constructor(options: RuleLimiterOptions) {
+    this.#options = options
+    this.#policy = options.limit.replaceAll('_', '-')
   }
-  const verdict = (
-    allowed: boolean,
-    whole: LimitReached,
-    { points, remaining, msLeft }: Counted,
-  ): LimitVerdict => {
-    if (remaining <= 0) spentUntilMs = Math.max(spentUntilMs, performance.now() + msLeft)
-    return {
-      allowed,
-      policy,
-      limit,
-      points,
-      windowSeconds,
-      whole,
-      remaining: Math.max(0, remaining),
-      resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
+
+  // Not an async function: where there is no Redis, that would cost every call three promises more.
+  take(key: string, own?: number | null): Promise<LimitVerdict> {
+    const { rules, name } = this.#options
+    const { windowSeconds, points: ofGateway } = this.#rule()
+    const points = own
+      ? Math.max(1, Math.floor((Math.min(own, mostOf(rules, name)) * windowSeconds) / 60))
+      : ofGateway
+    const whole = { points, windowSeconds, of: points === ofGateway ? 'gateway' : 'key' } as const
+    return this.#shared === undefined
+      ? this.#takeAlone(key, whole)
+      : this.#takeShared(this.#shared, key, whole)
+  }
+
+  async giveBack(key: string): Promise<void> {
+    this.#rule()
+    const window = this.#windows.find(key)
+    if (window === undefined) return
+    window.own -= 1
+    if ((await this.#shared?.send(key)) === undefined)
+      await this.#windows.counts.reward(key, this.#options.processes.live)
+  }
+
+  isSpent(key: string): boolean {
+    const { points } = this.#rule()
+    const window = this.#windows.find(key)
+    if (window === undefined) return false
+    const { live } = this.#options.processes
+    return window.own >= Math.floor(Math.max(points, live) / live) || window.own + window.others >= points
+  }
+
+  /** The rule as it is now. */
+  #rule(): LimitRule {
+    const { rules, name, store } = this.#options
+    const rule = rules[name]
+    if (rule.windowSeconds !== this.#windowSeconds) {
+      this.#windowSeconds = rule.windowSeconds
+      this.#windows = createWindows(rule.windowSeconds)
+      this.#shared = store?.(this.#policy, rule.windowSeconds, this.#windows)
     }
+    return rule
   }
 
   /**
    * Counts without Redis. Each live process may let an equal part of the remaining points through, so every call that is
    * let through here takes one point for each process, as if each of the others had let one through as well.
    */
-  async function takeAlone(key: string, whole: LimitReached): Promise<LimitVerdict> {
-    const window = windows.open(key)
-    const live = liveProcesses()
+  async #takeAlone(key: string, whole: LimitReached): Promise<LimitVerdict> {
+    const { counts } = this.#windows
+    const window = this.#windows.open(key)
+    const { live } = this.#options.processes
     // If there are more processes than points, each of them still lets its first call through.
     const most = Math.max(whole.points, live)
-    const { consumedPoints, msBeforeNext } = await windows.counts.penalty(key, live)
+    const { consumedPoints, msBeforeNext } = await counts.penalty(key, live)
     const allowed = consumedPoints <= most
     if (allowed) window.own += 1
-    else await windows.counts.reward(key, live)
+    else await counts.reward(key, live)
     const remaining = Math.floor((most - consumedPoints) / live)
-    return verdict(allowed, whole, { points: Math.floor(most / live), remaining, msLeft: msBeforeNext })
+    return this.#verdict(allowed, whole, { points: Math.floor(most / live), remaining, msLeft: msBeforeNext })
   }
 
-  async function takeShared(counts: SharedLimit, key: string, whole: LimitReached): Promise<LimitVerdict> {
+  async #takeShared(counts: SharedLimit, key: string, whole: LimitReached): Promise<LimitVerdict> {
     const { points } = whole
     const known = await counts.take(key, points)
-    if (known === undefined) return takeAlone(key, whole)
-    return verdict(known.isAllowed, whole, { points, remaining: points - known.count, msLeft: known.msLeft })
+    if (known === undefined) return this.#takeAlone(key, whole)
+    const { isAllowed, count, msLeft } = known
+    return this.#verdict(isAllowed, whole, { points, remaining: points - count, msLeft })
   }
 
-  return {
-    windowSeconds,
-    // Not an async function: where there is no Redis, that would cost every call three promises more.
-    take(key, ofGateway, own) {
-      const points = own === undefined ? ofGateway : Math.max(1, Math.floor((own * windowSeconds) / 60))
-      const whole = { points, windowSeconds, of: points === ofGateway ? 'gateway' : 'key' } as const
-      return shared === undefined ? takeAlone(key, whole) : takeShared(shared, key, whole)
-    },
-    async giveBack(key) {
-      const window = windows.find(key)
-      if (window === undefined) return
-      window.own -= 1
-      if ((await shared?.send(key)) === undefined) await windows.counts.reward(key, liveProcesses())
-    },
-    get isAnySpent() {
-      return performance.now() < spentUntilMs
-    },
-    isSpent(key, points) {
-      const window = windows.find(key)
-      if (window === undefined) return false
-      const live = liveProcesses()
-      return window.own >= Math.floor(Math.max(points, live) / live) || window.own + window.others >= points
-    },
+  #verdict(allowed: boolean, whole: LimitReached, { points, remaining, msLeft }: Counted): LimitVerdict {
+    if (remaining <= 0) this.spentUntilMs = Math.max(this.spentUntilMs, performance.now() + msLeft)
+    return {
+      allowed,
+      policy: this.#policy,
+      limit: this.#options.limit,
+      points,
+      windowSeconds: whole.windowSeconds,
+      whole,
+      remaining: Math.max(0, remaining),
+      resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
+    }
   }
 }
 

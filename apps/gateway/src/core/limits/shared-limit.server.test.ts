@@ -17,7 +17,7 @@ interface Process {
 describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   const processes: Process[] = []
   let other: Redis
-  let live = 1
+  const living = { live: 1 }
   let caller = ''
   /** What was reported to the observer: the times of answers, and who met a failure. */
   let answered: number[] = []
@@ -29,7 +29,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
   })
   afterAll(() => other.disconnect())
   beforeEach(() => {
-    live = 1
+    living.live = 1
     windowSeconds = 60
     answered = []
     failures = []
@@ -51,7 +51,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
       answered: (ms: number) => answered.push(ms),
       failed: () => failures.push(caller),
     }
-    const limits = createLimits(rulesOf(rule), { redis, liveProcesses: () => live, observer })
+    const limits = createLimits(rulesOf(rule), { redis, processes: living, observer })
     const started = { redis, limiter: limits.chat }
     processes.push(started)
     return started
@@ -111,7 +111,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
 
   test('without Redis give each process its share of the points that it knows to be left, or of all points for an unknown caller', async () => {
     const [one, two, three] = [await start(), await start(), await start()]
-    live = 3
+    living.live = 3
     expect(await passing(one, 29)).toBe(29)
     expect(await passing(two, 1)).toBe(1)
     expect(await one.limiter.take(caller)).toMatchObject({ allowed: true, remaining: 29 })
@@ -127,7 +127,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
     for (const isEmptied of [false, true]) {
       caller = randomUUID()
       const [one, two] = [await start(), await start()]
-      live = 2
+      living.live = 2
       expect((await passing(one, 20)) + (await passing(two, 20))).toBe(40)
       // Both processes know nearly the whole count.
       await one.limiter.take(caller)
@@ -144,7 +144,7 @@ describe.skipIf(url === undefined)('limits that are shared by Redis', () => {
 
   test('add the counts of all processes in a Redis that returns empty', async () => {
     const [one, two] = [await start(), await start()]
-    live = 2
+    living.live = 2
     expect(await passing(one, 30)).toBe(30)
     for (const each of [one, two]) await disconnect(each)
     expect([await passing(one, 60), await passing(two, 60)]).toEqual([15, 30])

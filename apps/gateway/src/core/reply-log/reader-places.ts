@@ -32,10 +32,9 @@ export class ReaderPlaces {
    * @throws Problem `rate_limited` if the call or its owner has as many readers as it may; `unavailable` if the process has
    */
   enter({ callId, keyId, ownerId }: Read): void {
-    const refusal = this.#refusalOf(callId, ownerId)
+    const refusal = this.#take(callId, ownerId)
     // The call has its row, but this reader has none.
     if (refusal !== undefined) throw refusal.refusing({ keyId, ownerId })
-    this.#shares.take(ownerId)
     this.#readersOf.set(callId, (this.#readersOf.get(callId) ?? 0) + 1)
   }
 
@@ -46,11 +45,12 @@ export class ReaderPlaces {
     else this.#readersOf.delete(callId)
   }
 
-  #refusalOf(callId: string, ownerId: string): Problem | undefined {
+  /** The refusal, if there is one. */
+  #take(callId: string, ownerId: string): Problem | undefined {
     if ((this.#readersOf.get(callId) ?? 0) >= this.#perCallMax) {
       return new Problem('rate_limited', TOO_MANY_OF_CALL)
     }
-    const refusal = this.#shares.refusalOf(ownerId)
+    const refusal = this.#shares.take(ownerId)
     if (refusal === 'all') return new Problem('unavailable', TOO_MANY)
     return refusal === 'share' ? new Problem('rate_limited', TOO_MANY_OF_OWNER) : undefined
   }

@@ -2,7 +2,6 @@ import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { fail, Problem, refuseField } from '#core/errors/errors.ts'
 import type { AttachedCall } from '#core/ledger/admission-row.ts'
@@ -12,10 +11,10 @@ import { type Principal, requireKey } from '#core/requests/principal.ts'
 import { type KeptCall, type KeptCallRef, type KeptEnd, type LogContent, logContentOf } from './kept-call.ts'
 import type { KeptForm } from './kept-form.ts'
 import { problemOfKept } from './kept-problem.ts'
+import type { ReplyToKeep, RunCall } from './kept-run.ts'
+import { KeptRuns, type ReplyRunsDeps, type RunsObserver } from './kept-runs.ts'
 import { type ReaderBounds, ReaderPlaces } from './reader-places.ts'
 import { type FollowEnd, type FollowOptions, ReplyReaders, type WholeReply } from './reply-readers.ts'
-import type { ReplyToKeep, RunCall } from './reply-run.ts'
-import { ReplyRuns, type ReplyRunsDeps, type RunsObserver } from './reply-runs.ts'
 import { ReplySpace } from './reply-space.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
@@ -122,7 +121,7 @@ const COUNT_REPLAYS_EVERY_MS = 50
 export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { readonly tasks: ReplyTasks } {
   const { store, wakeUps, keyWatch, bounds } = deps
   const space = new ReplySpace({ store, runtime: deps.runtime, onAnswer: deps.observer.storable })
-  const runs = new ReplyRuns({ ...deps, observer: { ...deps.observer, grown: () => space.grown() } })
+  const runs = new KeptRuns({ ...deps, observer: { ...deps.observer, grown: () => space.grown() } })
   const readers = new ReplyReaders({ store, wakeUps, runs })
   const places = new ReaderPlaces(bounds)
   const lookForStop = createBatcher<string, boolean>(
@@ -132,14 +131,17 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     },
     { sizeMax: 256, isShared: () => true },
   )
-  const countReplay = createBatcher<string, void>(
+  const countReplay = createBatcher<string>(
     async (callIds) => {
       const counts = new Map<string, number>()
       for (const callId of callIds) counts.set(callId, (counts.get(callId) ?? 0) + 1)
       await store.countReplays(counts)
-      return callIds.map(() => undefined)
     },
-    { sizeMax: 1_000, isShared: () => true, gather: () => sleep(COUNT_REPLAYS_EVERY_MS) },
+    {
+      sizeMax: 1_000,
+      isShared: () => true,
+      gather: (send) => setTimeout(send, COUNT_REPLAYS_EVERY_MS).unref(),
+    },
   )
 
   let counting: Promise<unknown> = markRejectionHandled(Promise.resolve())

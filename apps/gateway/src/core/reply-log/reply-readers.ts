@@ -4,15 +4,15 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { withoutEvents } from './event-text.ts'
 import type { KeptEnd } from './kept-call.ts'
 import { problemOfKept } from './kept-problem.ts'
-import type { ReplyRun } from './reply-run.ts'
-import type { ReplyRuns } from './reply-runs.ts'
+import type { KeptRun } from './kept-run.ts'
+import type { KeptRuns } from './kept-runs.ts'
 import type { ReadRequest, ReadResult } from './store/reply-reader.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
 
 export interface ReplyReadersDeps {
   readonly store: Pick<ReplyStore, 'read' | 'reply' | 'holdReading'>
-  readonly runs: Pick<ReplyRuns, 'get'>
+  readonly runs: Pick<KeptRuns, 'get'>
   readonly wakeUps: Pick<WakeUps, 'listen' | 'isTrusted'>
 }
 
@@ -124,11 +124,11 @@ export class ReplyReaders {
   }
 
   /** Undefined if the rest must be read from the database. */
-  #followRun(run: ReplyRun, reader: Reader): Promise<FollowEnd | undefined> {
+  #followRun(run: KeptRun, reader: Reader): Promise<FollowEnd | undefined> {
     return new Promise((resolve, reject) => new RunFollower(run, reader, { resolve, reject }).pump())
   }
 
-  async #followStored(callId: string, reader: Reader, run: ReplyRun | undefined): Promise<FollowEnd> {
+  async #followStored(callId: string, reader: Reader, run: KeptRun | undefined): Promise<FollowEnd> {
     const waiting = new Waiting(reader.signal)
     const endListening = this.#deps.wakeUps.listen('log', callId, () => waiting.wake())
     const remove = this.#elsewhere.add({ callId, wake: () => waiting.wake() })
@@ -260,7 +260,7 @@ type Settle = Pick<PromiseWithResolvers<FollowEnd | undefined>, 'resolve' | 'rej
  * which would cost every event several promises.
  */
 class RunFollower {
-  readonly #run: ReplyRun
+  readonly #run: KeptRun
   readonly #reader: Reader
   readonly #settle: Settle
   readonly #endListening: () => void
@@ -268,7 +268,7 @@ class RunFollower {
   #isPaused = false
   #isOver = false
 
-  constructor(run: ReplyRun, reader: Reader, settle: Settle) {
+  constructor(run: KeptRun, reader: Reader, settle: Settle) {
     this.#run = run
     this.#reader = reader
     this.#settle = settle
@@ -367,7 +367,7 @@ class Waiting {
 }
 
 /** Resolves when the run has ended, or its reader has left. */
-async function endOf(run: ReplyRun, signal: AbortSignal): Promise<void> {
+async function endOf(run: KeptRun, signal: AbortSignal): Promise<void> {
   const waiting = new Waiting(signal)
   const endListening = run.onChange(() => waiting.wake())
   while (run.end === undefined && !signal.aborted) {

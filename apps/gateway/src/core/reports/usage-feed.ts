@@ -129,15 +129,17 @@ export function createUsageFeed(deps: UsageFeedDeps) {
      */
     subscribe(caller: Principal): AsyncIterableIterator<UsageUpdate, undefined> {
       if (isClosed) fail('draining')
-      const refusal = shares.refusalOf(caller.userId)
+      const refusal = shares.take(caller.userId)
       if (refusal === 'all') fail('unavailable', TOO_MANY)
       if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
       const credential = credentialOf(caller)
       const held = perCredential.get(credential) ?? 0
-      if (held >= perCredentialMax) fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
+      if (held >= perCredentialMax) {
+        shares.giveBack(caller.userId)
+        fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
+      }
       const id = JSON.stringify([credential, caller.endUser])
       const watch = watches.get(id) ?? newWatch(caller)
-      shares.take(caller.userId)
       perCredential.set(credential, held + 1)
       const subscription = new AsyncQueue<UsageUpdate>({
         onClose() {

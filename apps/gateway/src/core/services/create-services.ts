@@ -17,13 +17,15 @@ import { createAudit } from '#core/audit/audit.ts'
 import { createChainSweep } from '#core/audit/chain-sweep.ts'
 import { createAdmission } from '#core/calls/admission.ts'
 import { type ChatBounds, type ChatDeps, createChatService } from '#core/calls/chats.ts'
+import type { StreamLimit } from '#core/calls/open-streams.ts'
 import { createUploadReceiver } from '#core/calls/receiving/upload-receiver.ts'
 import { createCallStops } from '#core/calls/stop-calls.ts'
 import { type ConfigurationsDeps, createConfigurations } from '#core/configuration/configurations.ts'
 import { createConversations } from '#core/conversations/conversations.ts'
 import type { Database } from '#core/database/database.ts'
-import type { DiskSpace } from '#core/database/disk/disk-space.ts'
+import { DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { createEndUsers } from '#core/erasure/end-users.ts'
+import { Problem } from '#core/errors/errors.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { createProcesses } from '#core/ledger/process-list.ts'
@@ -34,8 +36,8 @@ import type { WaitingPlaces } from '#core/limits/sharing/owner-turns.ts'
 import { createReads } from '#core/limits/sharing/reads.ts'
 import { createSmallReads } from '#core/limits/sharing/small-reads.ts'
 import { createTakeWrite } from '#core/limits/writes.ts'
+import type { RunBounds } from '#core/reply-log/kept-run.ts'
 import { createReplies, type RepliesDeps } from '#core/reply-log/replies.ts'
-import type { RunBounds } from '#core/reply-log/reply-run.ts'
 import type { ReplyStore } from '#core/reply-log/store/reply-store.ts'
 import type { WakeUps } from '#core/reply-log/wake-ups/wake-ups.ts'
 import { createAuditLog } from '#core/reports/audit-log/audit-log.ts'
@@ -86,8 +88,8 @@ export interface ServicesDeps extends ChatParts {
 }
 
 export interface ServicesConfig {
-  readonly limits: LimitRules & Partial<Pick<ChatBounds, 'streamsPerKey'>>
-  readonly chat: Omit<ChatBounds, 'streamsPerKey'> & Pick<RunBounds, 'replyBytesMax' | 'headerHoldMs'>
+  readonly limits: LimitRules & StreamLimit
+  readonly chat: ChatBounds & Pick<RunBounds, 'replyBytesMax' | 'headerHoldMs'>
   readonly replies: {
     readonly bytesMax: number
     readonly graceMs: number
@@ -193,13 +195,8 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
     inlineBytes: new ByteBudget(INLINE_BYTES_MAX),
     keptCharactersMax: config.conversations.maxCharacters,
     namesConversations: config.conversations.nameFromQuestion,
-    bounds: {
-      ...config.chat,
-      // It may change while streams are open.
-      get streamsPerKey() {
-        return config.limits.streamsPerKey
-      },
-    },
+    bounds: config.chat,
+    limits: config.limits,
   })
   const uploads = createUploads({ prisma, sql, storage, runtime, takeWrite })
   const { drain, ...receiver } = createUploadReceiver({
@@ -299,7 +296,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const changing =
     <Args extends unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
-      space.requireSpace()
+      if (space.isLow) throw new Problem('unavailable', DISK_FULL)
       return change(...args)
     }
   return {
@@ -330,7 +327,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         resume: replies.resume,
         reply: replies.reply,
         async remove(caller, ref, onLimit) {
-          space.requireSpace()
+          if (space.isLow) throw new Problem('unavailable', DISK_FULL)
           const removed = await replies.remove(caller, ref, onLimit)
           await audit.append(whoIs(caller), {
             operation: 'replies.remove',

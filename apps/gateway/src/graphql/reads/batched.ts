@@ -8,7 +8,7 @@ export type ReadMany<Row> = (ids: readonly string[]) => Promise<ReadonlyMap<stri
 const IDS_MAX = 1_000
 
 /** A batch is what the resolvers of one level ask for, which may take them some rounds of microtasks. */
-const gather = () => new Promise<void>((resolve) => setImmediate(resolve))
+const gather = (send: () => void) => void setImmediate(send)
 
 /** Looks up rows by ids, those of one level of an operation together; null for each that is not there. */
 export function batched<Row>(read: ReadMany<Row>): Batcher<string, Row | null> {

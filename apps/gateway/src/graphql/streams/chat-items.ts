@@ -4,7 +4,7 @@ import type { OfferedPause } from '#core/agents/pause.ts'
 import type { Chat } from '#core/calls/chats.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
 import { replyIterator } from '#core/calls/reading/reply-iterator.ts'
-import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import { paragraphOf } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 
 /** What a subscriber of a chat gets, one after the other; `type` distinguishes them from each other and from details. */
@@ -53,7 +53,7 @@ export function createItems(
   { model: firstModel }: Pick<ChatHead, 'model'>,
   detail: boolean,
 ): (event: ChatEvent) => readonly ChatItem[] {
-  const replyText = new ReplyText()
+  let hasText = false
   let model = firstModel
   let usage: TokenCounts | undefined
 
@@ -61,11 +61,12 @@ export function createItems(
     switch (event.type) {
       case 'text':
       case 'pause': {
-        const text = replyText.add(event)
+        const text = event.type === 'text' ? event.text : paragraphOf(event, hasText)
+        hasText = true
         return text === '' ? [] : [{ type: 'text', text }]
       }
       case 'replace':
-        replyText.add(event)
+        hasText = true
         return [{ type: 'text_replaced', text: event.text }, ...(detail ? detailsOf(event) : [])]
       case 'model':
         model = event.model

@@ -1,5 +1,5 @@
 import type { DetailEvent } from '#core/agents/events.ts'
-import { partsCollector } from '#core/calls/reading/collect-reply.ts'
+import { PartsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ReplyCollector } from '#core/reply-log/kept-form.ts'
 import type { ChatEnd, ChatStart } from './chat-items.ts'
@@ -16,7 +16,7 @@ export function replyCollector(
   detail: boolean,
 ): ReplyCollector<ChatReply> {
   const chat = { callId, conversationId, created }
-  return partsCollector(
+  return new PartsCollector(
     firstModel,
     { details: detail },
     ({ content, model, finishReason, usage, details, pause, files }) => ({

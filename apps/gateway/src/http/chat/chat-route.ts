@@ -10,15 +10,15 @@ import type { CallObserver } from '#core/calls/call-events.ts'
 import type { Chat, ChatService } from '#core/calls/chats.ts'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { ChatRequest, KeptChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
+import type { ChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 import type { EndTurn } from '#core/limits/sharing/owner-turns.ts'
 import type { KeptForm, ReplyCollector } from '#core/reply-log/kept-form.ts'
 import type { KeptReply } from '#core/reply-log/replies.ts'
 import type { Services } from '#core/services/services.ts'
-import { judgeKeyFirst, lookUpSuspects, requireChatKey } from '../guards/credentials.ts'
+import { judgeKeyFirst, requireChatKey } from '../guards/credentials.ts'
 import { abortedWith } from '../request/aborted-with.ts'
-import { endUserReader } from '../request/end-user.ts'
+import { endUserReader, readNoEndUser } from '../request/end-user.ts'
 import { type FieldPlaces, inBody } from '../request/field-place.ts'
 import { showCallId } from '../response/call-id-headers.ts'
 import { showDroppedTools } from '../response/dropped-tools.ts'
@@ -26,7 +26,7 @@ import { limitHeaders } from '../response/limit-headers.ts'
 import { bodyHash } from './body-hash.ts'
 import type { ChunkEncoder } from './chunk-encoder.ts'
 import { type StreamTimes, sendEventStream } from './event-stream.ts'
-import { cursorOf, idempotencyKeyOf, sha256 } from './kept-request.ts'
+import { cursorOf, IDEMPOTENCY_KEY, idempotencyKeyOf, sha256 } from './kept-request.ts'
 import { sendKeptStream } from './kept-stream.ts'
 
 export interface ChatRouteOptions extends StreamTimes {
@@ -83,6 +83,7 @@ export function chatRoute<Body extends ChatBody, Form>(
   route: ChatRoute<Body, Form>,
 ): void {
   const { errors, fieldPlaces, schema, preValidation } = route
+  const isBound = services.authentication.endUserHeader !== undefined
   app.post<{ Body: Body; Headers: ChatHeaders }>(
     route.url,
     {
@@ -94,7 +95,7 @@ export function chatRoute<Body extends ChatBody, Form>(
       },
       schema,
       bodyLimit: Math.max(route.bodyBytesMax ?? 0, options.bodyBytesMax),
-      onRequest: [requireChatKey(services), lookUpSuspects(services)],
+      onRequest: requireChatKey(services),
       ...(preValidation !== undefined && { preValidation }),
       errorHandler: judgeKeyFirst(services),
     },
@@ -103,9 +104,11 @@ export function chatRoute<Body extends ChatBody, Form>(
       const body = request.body as ChatBody
       const endUser = body.user ?? ''
       const stream = body.stream === true
-      const key = idempotencyKeyOf(request, options.keepsReplies)
+      const key =
+        IDEMPOTENCY_KEY in request.headers ? idempotencyKeyOf(request, options.keepsReplies) : undefined
       // Before the face may change what was parsed.
       const hashOfBody = key === undefined ? '' : bodyHash(body)
+      const after = key === undefined ? 0 : (cursorOf(request.headers['last-event-id']) ?? 0)
       const { agent, asks, conversation, answer: given, form } = route.read(request, reply)
       const call: ChatRequest = {
         requestId: request.id,
@@ -118,11 +121,13 @@ export function chatRoute<Body extends ChatBody, Form>(
         conversation,
         answer: given,
         endUser,
-        readEndUser: endUserReader(request, services.authentication),
+        readEndUser: isBound ? endUserReader(request, services.authentication) : readNoEndUser,
         stream,
       }
+      request.isKeyJudgedByCall = true
+      // Fastify would keep the parsed body in memory until the reply ends, which takes minutes for a stream.
+      ;(request as FastifyRequest).body = undefined
       if (key !== undefined) {
-        const after = cursorOf(request.headers['last-event-id']) ?? 0
         const kept: KeptRequest = {
           keyHash: sha256(key),
           bodyHash: hashOfBody,
@@ -131,16 +136,13 @@ export function chatRoute<Body extends ChatBody, Form>(
         const signal = abortedWith(reply)
         return answerKept(
           { request, reply, stream, after, signal },
-          startKeptChat(services.chat, request, reply, { ...call, kept }, signal),
+          services.chat.startKept({ ...call, kept }, signal, showCall(reply)),
           options,
         )
       }
-      return answer(
-        { request, reply, stream, form },
-        startChat(services.chat, request, reply, call),
-        route,
-        options,
-      )
+      // The service's own promise, since an async function in between would cost every call another one.
+      const starting = services.chat.start(call, abortedWith(reply), showCall(reply))
+      return answer({ request, reply, stream, form }, starting, route, options)
     },
   )
 }
@@ -162,7 +164,7 @@ function judgeChat<Body extends ChatBody, Form>(
     credential: request.apiKey,
     address: request.ip,
     endUser: body.user ?? '',
-    readEndUser: () => undefined,
+    readEndUser: readNoEndUser,
     stream: false,
   })
 }
@@ -180,34 +182,17 @@ async function answer<Form>(
   { encode, collector }: Pick<ChatRoute<never, Form>, 'encode' | 'collector'>,
   options: ChatRouteOptions,
 ): Promise<unknown> {
-  const chat = withLargeBody(await starting, request.endLargeBody)
+  const started = await starting
+  const { endLargeBody } = request
+  const chat = endLargeBody === undefined ? started : withLargeBody(started, endLargeBody)
   showCallId(request, reply, chat.callId, chat.conversationId)
   if (!stream) return collectReply(chat.events, collector(chat, form), options.replyBytesMax)
   await sendEventStream(reply, chat, encode(chat, form), options)
   return reply
 }
 
-/**
- * Starts the call of a request and aborts it when the client closes its connection. From here on every response carries the
- * headers of the limit. Returns the service's own promise, since an `async` function would cost every call another one; the
- * caller must await it at once, because nothing else handles its rejection.
- * Removes the parsed body from the request, because Fastify would keep it in memory until the reply ends, which takes
- * minutes for a stream.
- */
-function startChat(
-  service: Pick<ChatService, 'start'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  call: ChatRequest,
-): Promise<Chat> {
-  request.isKeyJudgedByCall = true
-  request.body = undefined
-  return service.start(call, abortedWith(reply), showCall(reply))
-}
-
 /** Gives back the memory of a large body at the first event of its reply, when the call has dropped its texts. */
-function withLargeBody(chat: Chat, end: EndTurn | undefined): Chat {
-  if (end === undefined) return chat
+function withLargeBody(chat: Chat, end: EndTurn): Chat {
   const { events } = chat
   const ending: ChatEvents = {
     read: (take) =>
@@ -245,19 +230,6 @@ function keptFormOf<Form>(
       serialize: () => JSON.stringify(collector.reply),
     }
   }
-}
-
-/** Like {@link startChat}, for a call that goes on when its client has gone. */
-function startKeptChat(
-  service: Pick<ChatService, 'startKept'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  call: KeptChatRequest,
-  signal: AbortSignal,
-): Promise<KeptReply> {
-  request.isKeyJudgedByCall = true
-  request.body = undefined
-  return service.startKept(call, signal, showCall(reply))
 }
 
 interface AskedKept {

@@ -1,5 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '#core/errors/errors.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import { sendProblem } from '../response/problem.ts'
@@ -42,7 +43,7 @@ export interface ConnectionOptions extends Refusing {
 /**
  * Bounds the connections of a server, and what one of them can hold. At the bound a new connection takes the place of one that is
  * idle, so that idle ones cannot keep other clients out. A client that does not send its body, or does not read its response, is
- * disconnected. Must be called before other hooks are added; `refuseBeyond` adds the one that refuses requests beyond the bound.
+ * disconnected. The server calls `refuse` for each request in a hook behind those whose headers the refusal should have.
  */
 export function guardConnections(app: FastifyInstance, options: ConnectionOptions) {
   const { connectionsMax, stalledMs, elapsedMs, isProxy, everyMs = 1_000, beyondMax = BEYOND_MAX } = options
@@ -61,35 +62,15 @@ export function guardConnections(app: FastifyInstance, options: ConnectionOption
     }
     const address = socket.remoteAddress ?? ''
     const network = isProxy(address) ? PROXIES : networkOf(address)
-    const connection = new Connection(socket, network, places, elapsedMs)
-    connections.set(socket, connection)
-    socket.once('close', () => connection.leave())
+    connections.set(socket, new Connection(socket, network, places, elapsedMs))
   })
   // Not a hook, because requests with a URL that is not valid reach none.
-  app.server.prependListener('request', ({ socket }, response) => {
-    const connection = connections.get(socket)
-    connection?.begin()
-    response.once('finish', () => connection?.end())
-  })
-  app.addHook('onRequest', (request, reply, done) => {
-    // What a client has sent behind the request with which its connection ends is not served.
-    if (request.raw.socket.writableEnded) return void reply.hijack()
-    if (announcedLength(request) > 0) connections.get(request.raw.socket)?.receive(request)
-    done()
-  })
-  // Its caller may be known now, and then its body has arrived.
-  const update = ({ raw }: FastifyRequest) => connections.get(raw.socket)?.update()
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    update(request)
-    done(null, payload)
-  })
-  app.addHook('preValidation', (request, _reply, done) => {
-    update(request)
-    done()
+  app.server.prependListener('request', (request, response) => {
+    connections.get(request.socket)?.begin(request, response)
   })
   // Node restarts the time when the system has taken bytes, and not with what is written behind bytes that wait.
   app.server.setTimeout(stalledMs, (socket) => {
-    if (socket.writableLength > 0 || connections.get(socket)?.open === 0) socket.destroy()
+    if (socket.writableLength > 0 || connections.get(socket)?.responses.length === 0) socket.destroy()
   })
 
   function look(): void {
@@ -122,15 +103,20 @@ export function guardConnections(app: FastifyInstance, options: ConnectionOption
     get open(): number {
       return within.all.size
     },
-    /** Must be called after the hooks are added whose headers the refusal should have. */
-    refuseBeyond(): void {
-      app.addHook('onRequest', (request, reply, done) => {
-        const connection = connections.get(request.raw.socket)
-        if (connection === undefined || !beyond.all.has(connection)) return done()
-        reply.header('connection', 'close')
-        if (request.routeOptions.config.isAlwaysAnswered === true) return done()
-        sendProblem(tooMany(), request, reply)
-      })
+    /** The responses that have not ended yet. */
+    responses(): ServerResponse[] {
+      return [...within.all, ...beyond.all].flatMap(({ responses }) => responses)
+    },
+    /** Answers a request that came on a connection beyond the bound; returns whether it has. */
+    refuse(request: FastifyRequest, reply: FastifyReply): boolean {
+      const connection = connections.get(request.raw.socket)
+      if (connection === undefined) return false
+      connection.newest = request
+      if (!beyond.all.has(connection)) return false
+      reply.header('connection', 'close')
+      if (request.routeOptions.config.isAlwaysAnswered === true) return false
+      sendProblem(tooMany(), request, reply)
+      return true
     },
   }
 }
@@ -185,13 +171,18 @@ class Places {
 class Connection {
   readonly socket: Socket
   idleSinceMs = 0
-  /** The requests whose response is not complete. */
-  open = 0
+  /** Those that are not complete, which are sent in the order of their requests. */
+  readonly responses: ServerResponse[] = []
+  /** The newest request, if no hook has refused it. Only looked at as long as its body is arriving. */
+  newest: FastifyRequest | undefined
   readonly #network: string
   readonly #places: Places
   readonly #elapsedMs: () => number
   /** The newest request, as long as its body may still be arriving. */
-  #newest: { readonly request: FastifyRequest; readonly sinceMs: number } | undefined
+  #arriving: IncomingMessage | undefined
+  #arrivingSinceMs = 0
+  /** Whether it is among the idle ones of its places. */
+  #isListed = false
   /** Node's own listeners, which hand what is read to its parser. */
   readonly #parse: ReturnType<Socket['listeners']>
   /** Whether it has been paused here. */
@@ -204,21 +195,18 @@ class Connection {
     this.#elapsedMs = elapsedMs
     this.#parse = socket.listeners('data')
     socket.removeAllListeners('data')
-    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('data', this.#read).once('close', this.leave)
     places.all.add(this)
     this.update()
   }
 
   /** Whether it waits for a request, or for the body of one whose caller is not known: a client may send as little of it as it likes. */
   get isIdle(): boolean {
+    const { length } = this.responses
     return (
-      this.open === 0 ||
-      (this.open === 1 && this.#isReceiving && this.#newest?.request.principal === undefined)
+      length === 0 ||
+      (length === 1 && this.#arriving?.complete === false && this.newest?.principal === undefined)
     )
-  }
-
-  get #isReceiving(): boolean {
-    return this.#newest?.request.raw.complete === false
   }
 
   /** Puts it behind the other idle ones of its network, or takes it away from them. */
@@ -226,66 +214,72 @@ class Connection {
     const { idle } = this.#places
     const others = idle.get(this.#network) ?? new Set()
     others.delete(this)
-    // It may hold a large body.
-    if (!this.#isReceiving) this.#newest = undefined
-    if (this.isIdle && !this.socket.destroyed) {
+    if (this.#arriving?.complete !== false) {
+      this.#arriving = undefined
+      // It may hold a large body.
+      this.newest = undefined
+    }
+    this.#isListed = this.isIdle && !this.socket.destroyed
+    if (this.#isListed) {
       this.idleSinceMs = this.#elapsedMs()
       idle.set(this.#network, others.add(this))
     } else if (others.size === 0) idle.delete(this.#network)
   }
 
-  leave(): void {
-    this.#places.all.delete(this)
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    this.responses.push(response)
+    this.#arriving = undefined
     this.update()
-  }
-
-  begin(): void {
-    this.open += 1
-    this.#newest = undefined
-    this.update()
-  }
-
-  receive(request: FastifyRequest): void {
-    this.#newest = { request, sinceMs: this.#elapsedMs() }
-    this.update()
-  }
-
-  end(): void {
-    this.open -= 1
-    this.update()
-    // Other connections are served between the requests of this one.
-    if (this.#isPaused) setImmediate(() => this.#isPaused && this.socket.resume())
+    this.#arriving = request
+    this.#arrivingSinceMs = this.#elapsedMs()
+    response.once('finish', this.#end)
   }
 
   /** Whether a body should have arrived, also where its request has been refused and the rest is only discarded. */
   isLate(): boolean {
-    if (this.#newest === undefined || !this.#isReceiving) return false
-    const { request, sinceMs } = this.#newest
-    if (request.routeOptions.config.limitsBodyTime === false) return false
-    const isLarge = request.principal !== undefined && announcedLength(request) > SMALL_BODY_BYTES
-    return this.#elapsedMs() - sinceMs >= (isLarge ? BODY_MS.large : BODY_MS.other)
+    if (this.#arriving?.complete !== false) return false
+    const { newest } = this
+    if (newest?.routeOptions.config.limitsBodyTime === false) return false
+    const isLarge = newest?.principal !== undefined && announcedLength(newest) > SMALL_BODY_BYTES
+    return this.#elapsedMs() - this.#arrivingSinceMs >= (isLarge ? BODY_MS.large : BODY_MS.other)
+  }
+
+  readonly leave = (): void => {
+    this.#places.all.delete(this)
+    this.update()
+  }
+
+  readonly #end = (): void => {
+    this.responses.shift()
+    this.update()
+    // Other connections are served between the requests of this one.
+    if (this.#isPaused) setImmediate(() => this.#isPaused && this.socket.resume())
   }
 
   /**
    * Hands what has been read to Node's parser in pieces that end with the heads of as many requests as may be open. One read may hold
    * some thousands, all of which Node would begin to serve before `pause()` has an effect.
    */
-  #read(chunk: Buffer): void {
+  readonly #read = (chunk: Buffer): void => {
     const { socket } = this
     let rest = chunk
     this.#isPaused = false
-    while (rest.length > 0 && !socket.destroyed) {
+    // What a client has sent behind the request with which its connection ends is not served.
+    while (rest.length > 0 && !socket.destroyed && !socket.writableEnded) {
       // Node has paused it, for responses that nobody reads. Only Node may resume it, whose parser would throw otherwise.
       if (socket.isPaused()) return void socket.unshift(rest)
-      if (this.open >= OPEN_MAX && !this.#isReceiving) {
+      const room = OPEN_MAX - this.responses.length
+      if (room <= 0 && this.#arriving?.complete !== false) {
         this.#isPaused = true
         return void socket.pause().unshift(rest)
       }
-      const end = endOfHeads(rest, OPEN_MAX - this.open)
+      const end = endOfHeads(rest, room)
       const piece = rest.subarray(0, end)
       rest = rest.subarray(end)
       for (const parse of this.#parse) parse.call(socket, piece)
     }
+    // A body has begun and goes on, or has ended.
+    if (this.isIdle !== this.#isListed) this.update()
   }
 }
 

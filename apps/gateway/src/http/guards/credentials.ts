@@ -5,6 +5,7 @@ import { type ErrorReason, fail } from '#core/errors/errors.ts'
 import { type Principal, requireKey, requireManager, requireToken } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { endUserReader } from '../request/end-user.ts'
+import { isRepeated } from '../request/repeated-headers.ts'
 import { toProblem } from '../response/problem.ts'
 
 /**
@@ -87,15 +88,19 @@ export function optionalPrincipal(services: Authenticating): CredentialHook {
 }
 
 /**
- * Checks only the form of an API key. The key itself is checked by the statement that admits and counts the call, which saves
- * a query for every chat.
+ * Checks only the form of an API key, unless its address is suspect as in {@link lookUpSuspects}. The key itself is checked by the
+ * statement that admits and counts the call, which saves a query for every chat.
  */
-export function requireChatKey({ authentication }: Authenticating): onRequestHookHandler {
+export function requireChatKey(services: Authenticating): onRequestHookHandler {
+  const { authentication } = services
   return (request, _reply, done) => {
-    request.apiKey = bearerOf(request)
-    const refusing = markRejectionHandled(authentication.requireKeyFormat(request.apiKey, request.ip))
-    if (refusing === undefined) done()
-    else refusing.catch(done)
+    const { ip } = request
+    const key = bearerOf(request)
+    request.apiKey = key
+    const refusing = markRejectionHandled(authentication.requireKeyFormat(key, ip))
+    if (refusing !== undefined) refusing.catch(done)
+    else if (!authentication.isSuspect(key, ip)) done()
+    else knowCaller(services, request).then(() => done(), done)
   }
 }
 
@@ -159,21 +164,11 @@ export function bearerOf({ raw }: FastifyRequest): string {
   const { authorization } = raw.headers
   if (authorization === undefined)
     fail('credential_missing', 'authorization: expected Bearer and a credential.')
-  // Node silently keeps the first of several, and a proxy in front may have checked another one.
-  if (countAuthorizations(raw.rawHeaders) > 1) {
+  // A proxy in front may have checked another one.
+  if (isRepeated(raw, 'authorization'))
     fail('credential_malformed', 'authorization: was sent more than once.')
-  }
   const credential = BEARER.exec(authorization)?.[1]
   return credential ?? fail('credential_malformed', 'authorization: expected Bearer and a credential.')
-}
-
-function countAuthorizations(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1
-  }
-  return count
 }
 
 declare module 'fastify' {

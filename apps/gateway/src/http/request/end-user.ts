@@ -13,7 +13,7 @@ export function endUserReader(
   request: FastifyRequest,
   { endUserHeader: header }: Pick<Services['authentication'], 'endUserHeader'>,
 ): ReadEndUser {
-  if (header === undefined) return () => undefined
+  if (header === undefined) return readNoEndUser
   return (isRequired) => {
     const value = request.headers[header]
     if (typeof value === 'string' && value !== '') return endUserIn(request, header, value)
@@ -21,6 +21,9 @@ export function endUserReader(
     return undefined
   }
 }
+
+/** Of a request that no trusted proxy binds to an end user. */
+export const readNoEndUser: ReadEndUser = () => undefined
 
 function endUserIn(request: FastifyRequest, header: string, value: string): string {
   requireOnce(request, header)

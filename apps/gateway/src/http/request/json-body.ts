@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { fail } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { inBody, RequestProblem } from './field-place.ts'
@@ -20,20 +20,16 @@ export function refuseBodies(app: FastifyInstance): void {
  */
 export function installJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, ({ headers }, body, done) => {
+    const { 'content-type': type = '', 'content-encoding': encoding } = headers
     try {
-      done(null, parseJsonBody(request, body))
+      if (encoding !== undefined) requireIdentity(encoding)
+      if (type !== 'application/json') requireUtf8(type)
+      done(null, body.length === 0 ? undefined : parseJsonText(textOf(body)))
     } catch (error) {
       done(error as Error)
     }
   })
-}
-
-function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
-  requireIdentity(request.headers['content-encoding'])
-  requireUtf8(request.headers['content-type'])
-  if (body.length === 0) return undefined
-  return parseJsonText(decode(body))
 }
 
 /**
@@ -42,7 +38,15 @@ function parseJsonBody(request: FastifyRequest, body: Buffer): unknown {
  * @throws Problem `invalid_json`, `invalid_request`
  */
 export function parseJsonText(text: string): unknown {
-  const value = parse(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    // V8's message quotes the input, which may hold secrets, so only the position is taken from it.
+    const position = /position (\d+)/.exec((cause as Error).message)?.[1]
+    const place = position === undefined ? '' : ` (at position ${position})`
+    fail('invalid_json', { detail: `body: is not valid JSON${place}.`, cause })
+  }
   if (opensMoreThan(text, DEPTH_MAX)) requireShallow(value)
   return value
 }
@@ -51,13 +55,13 @@ export function parseJsonText(text: string): unknown {
  * Compressed bodies are refused: JSON bodies are small and files mostly compressed already, so compression gains little, and
  * it could hide a body that is huge.
  */
-export function requireIdentity(encoding: string | undefined): void {
-  if (encoding === undefined || /^\s*(?:identity\s*)?$/i.test(encoding)) return
-  fail('unsupported_media_type', 'content-encoding: expected identity.')
+export function requireIdentity(encoding: string): void {
+  if (!/^\s*(?:identity\s*)?$/i.test(encoding))
+    fail('unsupported_media_type', 'content-encoding: expected identity.')
 }
 
-function requireUtf8(contentType: string | undefined): void {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType ?? '')?.[1]
+function requireUtf8(contentType: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     fail('unsupported_media_type', 'content-type: expected charset utf-8.')
   }
@@ -65,22 +69,11 @@ function requireUtf8(contentType: string | undefined): void {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function decode(body: Buffer): string {
+function textOf(body: Buffer): string {
   try {
     return utf8.decode(body)
   } catch (cause) {
     fail('invalid_json', { detail: 'body: is not valid UTF-8.', cause })
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    // V8's message quotes the input, which may hold secrets, so only the position is taken from it.
-    const position = /position (\d+)/.exec((cause as Error).message)?.[1]
-    const place = position === undefined ? '' : ` (at position ${position})`
-    fail('invalid_json', { detail: `body: is not valid JSON${place}.`, cause })
   }
 }
 

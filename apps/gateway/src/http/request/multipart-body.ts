@@ -53,7 +53,7 @@ function discardRest({ raw }: FastifyRequest, reply: FastifyReply): void {
  * iterator and from the body of a file, `invalid_request` if the form is broken and `body_too_large` if it is padded
  */
 export function partsOf(request: FastifyRequest): AsyncGenerator<UploadPart, void> {
-  requireIdentity(request.headers['content-encoding'])
+  requireIdentity(request.headers['content-encoding'] ?? '')
   if (!request.isMultipart()) fail('unsupported_media_type', EXPECTED)
   if (!BOUNDARY.test(request.headers['content-type'] ?? '')) {
     fail('invalid_request', 'content-type: expected multipart/form-data with a boundary.')

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { fail } from '#core/errors/errors.ts'
 import { inHeader, RequestProblem } from './field-place.ts'
@@ -33,13 +34,19 @@ interface HeadersSchema {
  * @throws Problem `invalid_request`, or `unknown_agent` for the header `Agent`
  */
 export function requireOnce({ raw }: FastifyRequest, name: string): void {
-  if (count(raw.rawHeaders, name) <= 1) return
+  if (!isRepeated(raw, name)) return
   if (name === 'agent') fail('unknown_agent', { field: ['agent'], detail: SENT_AGAIN })
   throw new RequestProblem(inHeader(name), SENT_AGAIN)
 }
 
 const SENT_AGAIN = 'was sent more than once.'
 
-function count(rawHeaders: readonly string[], name: string): number {
-  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length
+/** Whether a header was sent more than once. Of some headers, Node silently keeps the first. */
+export function isRepeated({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): boolean {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index]
+    if (each?.length === name.length && each.toLowerCase() === name) count += 1
+  }
+  return count > 1
 }

@@ -1,38 +1,33 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { fail } from '#core/errors/errors.ts'
+import { isRepeated } from './repeated-headers.ts'
 
 /** A caller's `X-Request-Id` is used only if it matches: it is copied verbatim into headers, the log and the ledger. */
 const PLAIN_TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~:/=@-]{1,128}$/
 
-/** The id of a request. It takes the raw request because Fastify calls this before any hook has run. */
-export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, newId: () => string): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && PLAIN_TOKEN.test(given) ? given : newId()
+/** Gives requests their ids. It takes the raw request because Fastify calls this before any hook has run. */
+export function requestIds(newId: () => string): (request: Pick<IncomingMessage, 'headers'>) => string {
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    return typeof given === 'string' && PLAIN_TOKEN.test(given) ? given : newId()
+  }
 }
 
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
 /**
  * Requires exactly one Host header in the form of a host name or address. Proxies and servers that disagree about the host
- * of a request can be tricked into mixing up sites. Node silently keeps the first of several, so they are counted in the raw
- * headers.
+ * of a request can be tricked into mixing up sites.
  *
  * @throws Problem `invalid_host`
  */
-export function requirePlainHost(request: FastifyRequest): void {
-  const raw = request.raw.rawHeaders
-  let hosts = 0
-  for (let index = 0; index < raw.length; index += 2) if (isHost(raw[index])) hosts += 1
-  if (hosts > 1) fail('invalid_host', 'host: was sent more than once.')
-  const host = request.raw.headers.host
+export function requirePlainHost({ raw }: FastifyRequest): void {
+  if (isRepeated(raw, 'host')) fail('invalid_host', 'host: was sent more than once.')
+  const { host } = raw.headers
   if (host === undefined) {
-    if (request.raw.httpVersion === '1.0') return
+    if (raw.httpVersion === '1.0') return
     fail('invalid_host', 'host: is missing.')
   }
   if (!HOST.test(host)) fail('invalid_host', 'host: expected a host name or address with an optional port.')
-}
-
-function isHost(name: string | undefined): boolean {
-  return name !== undefined && name.length === 4 && name.toLowerCase() === 'host'
 }

@@ -48,11 +48,6 @@ export function installProblems(app: FastifyInstance, refusals?: Refusals): void
   installRefusals(app, refusals)
   app.decorate('faultLog', new FaultLog(app.log))
   const problemOfUnknown = watchRoutes(app)
-  // Before the body is read, so that a wrong type or size of it does not hide that there is no such route.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) throw problemOfUnknown(request, reply)
-    done()
-  })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = toProblem(error)
     // Fastify closes the connection when it refuses a body, and the reset can overtake the response while the client is
@@ -60,7 +55,17 @@ export function installProblems(app: FastifyInstance, refusals?: Refusals): void
     if (problem.reason !== 'draining') reply.removeHeader('connection')
     return sendProblem(problem, request, reply, error)
   })
-  app.setNotFoundHandler((request, reply) => sendProblem(problemOfUnknown(request, reply), request, reply))
+  // A context of its own, whose hook refuses before the body is read: a wrong type or size of it does not hide that there is no
+  // such route.
+  app.register((unknown, _options, done) => {
+    unknown.addHook('onRequest', async (request, reply) => {
+      throw problemOfUnknown(request, reply)
+    })
+    unknown.setNotFoundHandler((request, reply) =>
+      sendProblem(problemOfUnknown(request, reply), request, reply),
+    )
+    done()
+  })
 }
 
 /** @param error - what was thrown, if it was an error of Fastify's */

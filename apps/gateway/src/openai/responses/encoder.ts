@@ -1,7 +1,7 @@
 import type { ChatEvent, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import { type JsonObject, objectOf, parseJson } from '#core/base/values/json.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
-import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import { paragraphOf } from '#core/calls/reading/reply-text.ts'
 import { ToolCalls } from '#core/calls/reading/tool-calls.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ErrorReason, Problem } from '#core/errors/errors.ts'
@@ -39,7 +39,7 @@ type ItemStatus = 'completed' | 'incomplete'
 export class ResponseEncoder implements ChunkEncoder {
   readonly #chat: ChatHead
   readonly #options: ResponseOptions
-  readonly #replyText = new ReplyText()
+  #hasText = false
   readonly #toolCalls = new ToolCalls()
   readonly #items = { message: 0, reasoning: 0 }
   #output: JsonObject[] = []
@@ -124,8 +124,9 @@ export class ResponseEncoder implements ChunkEncoder {
     )
   }
 
-  #text(event: ChatEvent): string {
-    const text = this.#replyText.add(event)
+  #text(event: Extract<ChatEvent, { type: 'text' | 'replace' | 'pause' }>): string {
+    const text = event.type === 'text' ? event.text : paragraphOf(event, this.#hasText)
+    this.#hasText = true
     if (event.type !== 'replace' || !this.#options.replaces) return this.#fragment('message', text)
     this.#output = this.#output.filter(({ type }) => type !== 'message')
     if (this.#open?.kind === 'message') this.#open = undefined

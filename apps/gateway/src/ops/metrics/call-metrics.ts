@@ -1,6 +1,5 @@
 import { BREAKER_STATES, type LoadReader } from '#core/agents/deployments/load.ts'
-import type { TokenCounts } from '#core/agents/events.ts'
-import type { CallEvent } from '#core/calls/call-events.ts'
+import type { CallSteps } from '#core/calls/call-events.ts'
 import type { Instruments } from './instruments.ts'
 import type { ServedLabels } from './served-labels.ts'
 
@@ -75,25 +74,6 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
   const words = new Set<string>()
   gauge('trunkline_calls_in_flight', 'Calls that were dispatched and have not ended.', () => inFlight)
 
-  function attemptStarted({ call, attempt, queuedMs, ownMs }: EventOf<'attempt_started'>): void {
-    if (ownMs !== undefined) ownSeconds.add(ownMs / 1000, call.agent)
-    if (attempt === 1 && queuedMs !== undefined) waitSeconds.add(queuedMs / 1000, call.agent)
-  }
-
-  function settled({ call: { agent }, settled: end }: EventOf<'settled'>): void {
-    inFlight -= 1
-    calls.add(agent, end.outcome, end.failure?.reason)
-    callSeconds.add(end.durationMs / 1000, agent)
-    if (end.firstTextMs !== undefined) firstChunkSeconds.add(end.firstTextMs / 1000, agent)
-    if (end.usage !== undefined) countTokens(agent, end.usage)
-  }
-
-  function countTokens(agent: string, { promptTokens, completionTokens, totalTokens }: TokenCounts): void {
-    tokens.addMany(promptTokens, agent, 'input')
-    tokens.addMany(completionTokens, agent, 'output')
-    tokens.addMany(Math.max(0, totalTokens - promptTokens - completionTokens), agent, 'other')
-  }
-
   /** Names a word itself as long as there are few of them, because a server may make them up. */
   function wordLabel(word: string): string {
     if (words.size < WORDS_MAX) words.add(word)
@@ -101,23 +81,35 @@ export function createCallMetrics(instruments: Instruments, served: ServedLabels
   }
 
   return {
-    observe(event: CallEvent): void {
-      if (event.call.kind !== 'chat') return
-      if (event.type === 'admitted') inFlight += 1
-      else if (event.type === 'attempt_started') attemptStarted(event)
-      else if (event.type === 'attempt_ended') {
-        const { agent } = event.call
-        const result = event.failure?.reason ?? (event.isComplete ? 'done' : 'cancelled')
-        attempts.add(agent, served.deployment(agent, event.deployment), result)
-        const word = event.exchange?.unknownFinishWord
-        if (word !== undefined) unknownEnds.add(agent, wordLabel(word))
-      } else if (event.type === 'settled') settled(event)
-    },
+    steps: {
+      admitted() {
+        inFlight += 1
+      },
+      attempt_started({ call, attempt, queuedMs, ownMs }) {
+        if (ownMs !== undefined) ownSeconds.add(ownMs / 1000, call.agent)
+        if (attempt === 1 && queuedMs !== undefined) waitSeconds.add(queuedMs / 1000, call.agent)
+      },
+      attempt_ended({ call: { agent }, deployment, failure, isComplete, exchange }) {
+        const result = failure?.reason ?? (isComplete ? 'done' : 'cancelled')
+        attempts.add(1, agent, served.deployment(agent, deployment), result)
+        const word = exchange?.unknownFinishWord
+        if (word !== undefined) unknownEnds.add(1, agent, wordLabel(word))
+      },
+      settled({ call: { agent }, settled: { outcome, failure, durationMs, firstTextMs, usage } }) {
+        inFlight -= 1
+        calls.add(1, agent, outcome, failure?.reason)
+        callSeconds.add(durationMs / 1000, agent)
+        if (firstTextMs !== undefined) firstChunkSeconds.add(firstTextMs / 1000, agent)
+        if (usage === undefined) return
+        const { promptTokens, completionTokens, totalTokens } = usage
+        tokens.add(promptTokens, agent, 'input')
+        tokens.add(completionTokens, agent, 'output')
+        tokens.add(Math.max(0, totalTokens - promptTokens - completionTokens), agent, 'other')
+      },
+    } satisfies CallSteps,
     watchLoad: watchLoad(instruments),
   }
 }
-
-type EventOf<Type> = Extract<CallEvent, { type: Type }>
 
 /** The breakers of deployments, and the calls that agents carry and that wait for them. */
 function watchLoad({ gauges }: Instruments): (load: LoadReader) => void {

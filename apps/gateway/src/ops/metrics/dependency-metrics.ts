@@ -62,7 +62,7 @@ export function createDependencyMetrics(instruments: Instruments) {
     /** Counts a command that Redis has answered. */
     limitStoreAnswered: (ms: number): void => commandSeconds.add(ms / 1000),
     /** Counts a command that Redis has not answered in time, or answered with an error. */
-    limitStoreFailed: (): void => commandErrors.add(),
+    limitStoreFailed: (): void => commandErrors.add(1),
     /** Shows the connections to the database, of a server. */
     watchLanes: watchLanes(instruments),
     /** Shows the free space of `DATA_DIR` and whether a full disk prevents writes. */

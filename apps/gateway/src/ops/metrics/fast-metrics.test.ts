@@ -14,7 +14,7 @@ test('a fast counter prints the same text as a counter of prom-client', async ()
       const fastCounter = new FastCounter({ ...config, registers: [ours] })
       const counter = new Counter({ ...config, registers: [theirs] })
       for (const [kind, colour] of counted) {
-        fastCounter.add(kind, colour)
+        fastCounter.add(1, kind, colour)
         counter.inc({ kind, colour })
       }
       expect(await ours.metrics()).toBe(await theirs.metrics())

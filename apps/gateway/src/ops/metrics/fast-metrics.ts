@@ -28,7 +28,7 @@ export class FastCounter {
   constructor({ keeps = () => true, expected = () => [], ...config }: FastCounterConfiguration) {
     this.#labelNames = config.labelNames
     const counts = this.#counts
-    const show = (labels: readonly string[]) => this.addMany(0, ...labels)
+    const show = (labels: readonly string[]) => this.add(0, ...labels)
     new Counter({
       ...config,
       collect() {
@@ -43,12 +43,8 @@ export class FastCounter {
     })
   }
 
-  /** Adds one to the counter with these label values, given in the order of `labelNames`. */
-  add(first = '', second = '', third = ''): void {
-    this.addMany(1, first, second, third)
-  }
-
-  addMany(amount: number, first = '', second = '', third = ''): void {
+  /** Adds to the counter with these label values, given in the order of `labelNames`. */
+  add(amount: number, first = '', second = '', third = ''): void {
     const key = `${first}\n${second}\n${third}`
     const count = this.#counts.get(key)
     if (count !== undefined) count.value += amount

@@ -70,17 +70,17 @@ export function createLedgerMetrics({ counter, gauge, histogram }: Instruments) 
   )
 
   return {
-    ledgerBatch(statement: string, calls: number, ms: number): void {
-      size.add(calls, statement)
+    ledgerBatch(statement: string, calls: readonly unknown[], ms: number): void {
+      size.add(calls.length, statement)
       seconds.add(ms / 1000, statement)
     },
     ledgerBatchFailed(statement: string, cause: LedgerFailure, ms: number): void {
-      failures.add(statement, cause)
+      failures.add(1, statement, cause)
       seconds.add(ms / 1000, statement)
     },
-    settleFailed: (): void => settleFailures.add(),
+    settleFailed: (): void => settleFailures.add(1),
     /** Counts a kept reply that could not be kept to its end. */
-    replyLost: (): void => repliesLost.add(),
+    replyLost: (): void => repliesLost.add(1),
     /** Shows how many equations between counters, rollups and ledger did not hold when some process last checked them. */
     usageDrift(check: DriftCheck): void {
       drift = check

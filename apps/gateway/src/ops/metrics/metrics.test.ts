@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
 import type { Failure } from '#core/agents/events.ts'
+import type { CallEvent } from '#core/calls/call-events.ts'
+import { followCalls } from '#core/calls/settle-calls.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 /** The agents with their deployments, which a test replaces as the process does when the configuration changes. */
@@ -20,9 +22,11 @@ function catalogOf(first: Readonly<Record<string, readonly string[]>>) {
   }
 }
 
+const observe = (metrics: Metrics, event: CallEvent) => followCalls(metrics.callFollowers)(event)
+
 function end(metrics: Metrics, agent: string, deployment: string, failure?: Failure): void {
   const call = { callId: 'c', requestId: 'r', kind: 'chat', face: 'rest', agent } as const
-  metrics.call({
+  observe(metrics, {
     type: 'attempt_ended',
     call,
     attempt: 1,
@@ -144,9 +148,9 @@ test("the gateway's own share and the wait for a slot are those of the first att
     platform: 'dify',
     conversation: undefined,
   } as const
-  metrics.call({ ...started, attempt: 1, ownMs: 4, queuedMs: 1_500 })
-  metrics.call({ ...started, attempt: 2, ownMs: undefined, queuedMs: 1_500 })
-  metrics.call({ ...started, attempt: 1, ownMs: undefined, queuedMs: undefined })
+  observe(metrics, { ...started, attempt: 1, ownMs: 4, queuedMs: 1_500 })
+  observe(metrics, { ...started, attempt: 2, ownMs: undefined, queuedMs: 1_500 })
+  observe(metrics, { ...started, attempt: 1, ownMs: undefined, queuedMs: undefined })
   expect(await samplesOf(metrics, /^trunkline_call_(own|wait)_seconds_(sum|count)/)).toEqual([
     'trunkline_call_own_seconds_count{agent="dify"} 1',
     'trunkline_call_own_seconds_sum{agent="dify"} 0.004',
@@ -164,7 +168,7 @@ test('the tokens of a call add up to its total, whatever the platform splits it 
     { promptTokens: 2, completionTokens: 2, totalTokens: 0 },
   ]
   for (const usage of usages)
-    metrics.call({ type: 'settled', call: CALL, settled: { outcome: 'done', durationMs: 1, usage } })
+    observe(metrics, { type: 'settled', call: CALL, settled: { outcome: 'done', durationMs: 1, usage } })
   expect(await samplesOf(metrics, /^trunkline_tokens_total/)).toEqual([
     'trunkline_tokens_total{agent="dify",kind="input"} 12',
     'trunkline_tokens_total{agent="dify",kind="other"} 7',
@@ -197,7 +201,7 @@ describe('what the conventions for generative AI measure', () => {
 
   test('is measured of each request', async () => {
     const metrics = createMetrics()
-    metrics.call({ ...attempt, exchange })
+    observe(metrics, { ...attempt, exchange })
     expect(await samplesOf(metrics, /^gen_ai_client_.*_(sum|count)/)).toEqual([
       `gen_ai_client_operation_duration_seconds_count{${labels},error_type=""} 1`,
       `gen_ai_client_operation_duration_seconds_sum{${labels},error_type=""} 1.5`,
@@ -212,7 +216,7 @@ describe('what the conventions for generative AI measure', () => {
 
   test('has the buckets of the conventions', async () => {
     const metrics = createMetrics()
-    metrics.call({ ...attempt, exchange })
+    observe(metrics, { ...attempt, exchange })
     const boundsOf = async (name: string) =>
       (await metrics.text())
         .split('\n')
@@ -230,7 +234,7 @@ describe('what the conventions for generative AI measure', () => {
   test('counts the words for an end that are not known, each by itself as long as there are few', async () => {
     const metrics = createMetrics()
     const ended = (unknownFinishWord: string) =>
-      metrics.call({ ...attempt, exchange: { ...exchange, unknownFinishWord } })
+      observe(metrics, { ...attempt, exchange: { ...exchange, unknownFinishWord } })
     for (let each = 0; each < 60; each += 1) ended(`word${each}`)
     ended('word3')
     const samples = await samplesOf(metrics, /^trunkline_unknown_finish_reasons_total/)
@@ -242,8 +246,8 @@ describe('what the conventions for generative AI measure', () => {
   test('names no model but those of the configuration, whatever platforms report', async () => {
     const metrics = createMetrics()
     for (let each = 0; each < 50; each += 1)
-      metrics.call({ ...attempt, exchange: { ...exchange, model: `model-${each}` } })
-    metrics.call({ ...attempt, exchange: { ...exchange, requestedModel: undefined, model: undefined } })
+      observe(metrics, { ...attempt, exchange: { ...exchange, model: `model-${each}` } })
+    observe(metrics, { ...attempt, exchange: { ...exchange, requestedModel: undefined, model: undefined } })
     const samples = await samplesOf(metrics, /^gen_ai_client_operation_duration_seconds_count/)
     expect(samples.map((line) => /gen_ai_request_model.* /.exec(line)?.[0])).toEqual([
       'gen_ai_request_model="",gen_ai_response_model="",error_type=""} ',
@@ -253,7 +257,7 @@ describe('what the conventions for generative AI measure', () => {
 
   test('is not measured of a request that was never sent', async () => {
     const metrics = createMetrics()
-    metrics.call({ ...attempt, exchange: undefined })
+    observe(metrics, { ...attempt, exchange: undefined })
     expect(await samplesOf(metrics, /^gen_ai_client/)).toEqual([])
   })
 })

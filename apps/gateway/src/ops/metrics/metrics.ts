@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import type { CallEvent } from '#core/calls/call-events.ts'
+import type { CallFollower } from '#core/calls/call-events.ts'
 import { reportToPrimary } from '#ops/cluster/worker-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
 import { createDependencyMetrics } from './dependency-metrics.ts'
@@ -20,7 +20,6 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics(instruments: Instruments = createInstruments()) {
   const served = new ServedLabels()
   const calls = createCallMetrics(instruments, served)
-  const models = createModelMetrics(instruments)
   const uploads = createUploadMetrics(instruments)
   const subjects = {
     ...createRequestMetrics(instruments),
@@ -37,12 +36,12 @@ export function createMetrics(instruments: Instruments = createInstruments()) {
     /** In a worker, leaves what was counted to the primary; call it when nothing more is counted. */
     close: (): Promise<void> => worker?.close() ?? Promise.resolve(),
     contentType: registry.contentType,
-    /** Counts calls in progress, ended ones, and the attempts of each. */
-    call(event: CallEvent): void {
-      calls.observe(event)
-      models(event)
-      uploads.observe(event)
-    },
+    /** Count calls in progress, ended ones, and the attempts of each. */
+    callFollowers: [
+      { chat: calls.steps },
+      { chat: createModelMetrics(instruments) },
+      { upload: uploads.steps },
+    ] satisfies CallFollower[],
     /** Counts what the sweep of uploads has deleted. */
     uploadsSwept: uploads.swept,
     /** Leaves out what was counted of agents and deployments that are no longer served. */

@@ -1,4 +1,4 @@
-import type { CallObserver } from '#core/calls/call-events.ts'
+import type { CallSteps } from '#core/calls/call-events.ts'
 import type { Instruments } from './instruments.ts'
 
 /** The buckets of the conventions: 0.01 s, doubled up to 81.92 s. */
@@ -15,7 +15,7 @@ const OTHER_MODEL = 'other'
  * those that a collector gives them for Prometheus (`gen_ai.client.operation.duration` in seconds and so on), so that
  * dashboards made for other clients show this one as well. `gen_ai_operation_name` is always `invoke_agent`.
  */
-export function createModelMetrics({ histogram }: Instruments): CallObserver {
+export function createModelMetrics({ histogram }: Instruments) {
   const duration = histogram(
     'gen_ai_client_operation_duration_seconds',
     'Time of a request to a platform, from its dispatch to the end of the reply or its failure.',
@@ -37,18 +37,19 @@ export function createModelMetrics({ histogram }: Instruments): CallObserver {
     TOKENS,
     INVOKE_AGENT,
   )
-  return (event) => {
-    if (event.type !== 'attempt_ended' || event.exchange === undefined) return
-    const { platform, exchange } = event
-    const { requestedModel = '', model, durationMs, firstTextMs, usage } = exchange
-    // A platform may report any name, and the configuration has only a few.
-    const reported = model === undefined || model === requestedModel ? model : OTHER_MODEL
-    duration.add(durationMs / 1000, platform, requestedModel, reported, event.failure?.reason)
-    if (firstTextMs !== undefined) firstChunk.add(firstTextMs / 1000, platform, requestedModel, reported)
-    if (usage === undefined) return
-    tokens.add(usage.promptTokens, platform, requestedModel, reported, 'input')
-    tokens.add(usage.completionTokens, platform, requestedModel, reported, 'output')
-  }
+  return {
+    attempt_ended({ platform, exchange, failure }) {
+      if (exchange === undefined) return
+      const { requestedModel = '', model, durationMs, firstTextMs, usage } = exchange
+      // A platform may report any name, and the configuration has only a few.
+      const reported = model === undefined || model === requestedModel ? model : OTHER_MODEL
+      duration.add(durationMs / 1000, platform, requestedModel, reported, failure?.reason)
+      if (firstTextMs !== undefined) firstChunk.add(firstTextMs / 1000, platform, requestedModel, reported)
+      if (usage === undefined) return
+      tokens.add(usage.promptTokens, platform, requestedModel, reported, 'input')
+      tokens.add(usage.completionTokens, platform, requestedModel, reported, 'output')
+    },
+  } satisfies CallSteps
 }
 
 const INVOKE_AGENT = { fixedLabels: { gen_ai_operation_name: 'invoke_agent' } } as const

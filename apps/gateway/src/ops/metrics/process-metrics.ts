@@ -49,7 +49,7 @@ export function createProcessMetrics(instruments: Instruments) {
     /** Measures how late the event loop is, between its start and its stop. */
     eventLoop,
     /** Counts an unhandled rejection. */
-    strayRejection: (): void => rejections.add(),
+    strayRejection: (): void => rejections.add(1),
     configurationDiffers(isDifferent: boolean): void {
       differs = isDifferent
     },

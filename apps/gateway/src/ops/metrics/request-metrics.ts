@@ -41,17 +41,17 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
     'Refusals that are not on record, because there was no room for them or they could not be written.',
     ['kind'],
   )
-  for (const kind of REFUSAL_KINDS) refusalsDropped.addMany(0, kind)
+  for (const kind of REFUSAL_KINDS) refusalsDropped.add(0, kind)
   const auditDropped = counter(
     'trunkline_audit_dropped_total',
     'Refused operations that are not in the audit log, because too many were waiting or they could not be written.',
   )
-  auditDropped.addMany(0)
+  auditDropped.add(0)
   const spansDropped = counter(
     'trunkline_spans_dropped_total',
     'Spans that were dropped because too many were waiting, or because the collector did not take them.',
   )
-  spansDropped.addMany(0)
+  spansDropped.add(0)
   const operations = counter(
     'trunkline_graphql_operations_total',
     'GraphQL operations that have ended, by type and name; names after the first hundred are (other).',
@@ -69,33 +69,33 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
     'trunkline_idle_connections_closed_total',
     'Idle connections that were closed to make room for others, while connections were at their bound.',
   )
-  idleClosed.addMany(0)
+  idleClosed.add(0)
   gauge('trunkline_connections', 'Connections of clients that are open.', () => connections?.open ?? 0)
 
   return {
     request(route: string, method: string, status: number, took: number): void {
-      requests.add(route, method, String(status))
+      requests.add(1, route, method, String(status))
       seconds.add(took, route)
     },
     /** Counts a request of an SDK, by its version. */
-    sdkRequest: (client: ClientVersion): void => sdkRequests.add(sdkLabels.of(client)),
+    sdkRequest: (client: ClientVersion): void => sdkRequests.add(1, sdkLabels.of(client)),
     /** Counts a request that was answered with an error. */
     refused({ reason, limit }: Pick<Problem, 'reason' | 'limit'>): void {
-      refusals.add(reason, limit)
-      if (reason === 'unavailable') unavailable.add(limit)
+      refusals.add(1, reason, limit)
+      if (reason === 'unavailable') unavailable.add(1, limit)
     },
     /** Counts refusals that are not on record. */
-    refusalsDropped: (kind: RefusalKind, dropped: number): void => refusalsDropped.addMany(dropped, kind),
+    refusalsDropped: (kind: RefusalKind, dropped: number): void => refusalsDropped.add(dropped, kind),
     /** Counts a refused operation that is not in the audit log. */
-    auditDropped: (): void => auditDropped.add(),
+    auditDropped: (): void => auditDropped.add(1),
     /** Counts spans that the collector did not get. */
-    spansDropped: (count: number): void => spansDropped.addMany(count),
+    spansDropped: (count: number): void => spansDropped.add(count),
     /** Counts a GraphQL operation; the caller bounds the number of names. */
     graphqlOperation(type: string, name: string, took: number): void {
-      operations.add(type, name)
+      operations.add(1, type, name)
       operationSeconds.add(took, type)
     },
-    graphqlError: (code: string): void => errors.add(code),
+    graphqlError: (code: string): void => errors.add(1, code),
     subscriptionStarted(): void {
       subscriptions += 1
     },
@@ -103,7 +103,7 @@ export function createRequestMetrics({ counter, gauge, histogram }: Instruments)
       subscriptions -= 1
     },
     /** Counts an idle connection that was closed to make room for another. */
-    idleConnectionClosed: (): void => idleClosed.add(),
+    idleConnectionClosed: (): void => idleClosed.add(1),
     /** Shows the connections that clients have open. */
     watchConnections(watched: { readonly open: number }): void {
       connections = watched

@@ -10,12 +10,11 @@ const OTHER_DEPLOYMENT = 'other'
 /** Bounds the labels of agents and deployments to those that are served. Before it knows the catalogue it keeps all. */
 export class ServedLabels {
   /** For series whose first label is an agent. */
-  readonly ofAgents: Kept = { keeps: (agent) => this.#catalog?.current().has(agent) ?? true }
+  readonly ofAgents = { keeps: (agent: string) => this.#catalog?.current().has(agent) ?? true }
   /** For series whose first labels are an agent and its deployment. */
   readonly ofDeployments: Kept = {
     keeps: (agent, deployment = '') =>
-      this.#isServed(agent, deployment) ||
-      (deployment === OTHER_DEPLOYMENT && this.ofAgents.keeps?.(agent) === true),
+      this.deployment(agent, deployment) === deployment && this.ofAgents.keeps(agent),
   }
   #catalog: { current(): ServedIds } | undefined
 
@@ -31,12 +30,9 @@ export class ServedLabels {
 
   /** The label of a deployment. */
   deployment(agent: string, deployment: string): string {
-    return this.#isServed(agent, deployment) ? deployment : OTHER_DEPLOYMENT
-  }
-
-  #isServed(agent: string, deployment: string): boolean {
-    if (this.#catalog === undefined) return true
-    const deployments = this.#catalog.current().get(agent)?.deployments
-    return deployments?.some(({ id }) => id === deployment) === true
+    if (this.#catalog === undefined) return deployment
+    for (const { id } of this.#catalog.current().get(agent)?.deployments ?? [])
+      if (id === deployment) return deployment
+    return OTHER_DEPLOYMENT
   }
 }

@@ -1,4 +1,4 @@
-import type { CallEvent } from '#core/calls/call-events.ts'
+import type { CallSteps } from '#core/calls/call-events.ts'
 import { SWEPT_KINDS, type SweptKind } from '#core/uploads/upload-sweep.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -27,20 +27,21 @@ export function createUploadMetrics({ counter, gauge, histogram }: Instruments) 
     ['kind'],
   )
   // The first increase of a series that begins with it would not be seen.
-  for (const kind of SWEPT_KINDS) swept.addMany(0, kind)
+  for (const kind of SWEPT_KINDS) swept.add(0, kind)
 
   return {
-    observe(event: CallEvent): void {
-      if (event.call.kind !== 'upload') return
-      if (event.type === 'admitted') inFlight += 1
-      if (event.type !== 'settled') return
-      const { outcome, failure, durationMs, bytes: received = 0 } = event.settled
-      inFlight -= 1
-      uploads.add(outcome, failure?.reason)
-      bytes.addMany(received)
-      seconds.add(durationMs / 1000, outcome)
-    },
+    steps: {
+      admitted() {
+        inFlight += 1
+      },
+      settled({ settled: { outcome, failure, durationMs, bytes: received = 0 } }) {
+        inFlight -= 1
+        uploads.add(1, outcome, failure?.reason)
+        bytes.add(received)
+        seconds.add(durationMs / 1000, outcome)
+      },
+    } satisfies CallSteps,
     /** Counts what the sweep of uploads has deleted. */
-    swept: (kind: SweptKind, count: number): void => swept.addMany(count, kind),
+    swept: (kind: SweptKind, count: number): void => swept.add(count, kind),
   }
 }

@@ -1,6 +1,6 @@
 import type { ChatEvent, DetailEvent, TokenCounts } from '#core/agents/events.ts'
 import { detailsOf } from '#core/calls/reading/detail-of.ts'
-import { ReplyText } from '#core/calls/reading/reply-text.ts'
+import { paragraphOf } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
 import { tokenUsage } from '#http/chat/token-usage.ts'
@@ -11,7 +11,7 @@ import { openAiError } from '#http/response/openai-error.ts'
  * stream and only the text is serialised for each chunk.
  */
 export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean }): ChunkEncoder {
-  const replyText = new ReplyText()
+  let hasText = false
   let usage: TokenCounts | undefined
   let head = headOf(chat, chat.model)
 
@@ -24,10 +24,14 @@ export function createChunkEncoder(chat: ChatHead, { detail }: { detail: boolean
     encode(event) {
       switch (event.type) {
         case 'text':
+          hasText = true
+          return content(event.text)
         case 'pause':
-          return content(replyText.add(event))
-        case 'replace':
-          return content(replyText.add(event)) + progress(event)
+        case 'replace': {
+          const text = content(paragraphOf(event, hasText))
+          hasText = true
+          return text + progress(event)
+        }
         case 'detail':
         case 'file':
         case 'reasoning':

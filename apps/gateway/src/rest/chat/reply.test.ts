@@ -1,20 +1,24 @@
 import { expect, test } from 'vitest'
+import type { ChatEvent } from '#core/agents/events.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import type { CollectedReply } from '#core/calls/reading/collect-reply.ts'
-import { chatReply } from './reply.ts'
+import { createReplyCollector } from './reply.ts'
 
-const collected: CollectedReply = {
-  model: 'm-1',
-  content: 'Hello',
-  reasoning: '',
-  toolCalls: [],
-  details: [{ type: 'thought', name: 'LLM', data: { text: 'hm' } }],
-  finishReason: 'content_filter',
-  usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+function replyOf(detail: boolean, ...events: readonly ChatEvent[]) {
+  const collector = createReplyCollector(chatOf([]), { detail })
+  for (const event of events) collector.add(event)
+  return collector.reply
 }
 
+const EVENTS: readonly ChatEvent[] = [
+  { type: 'model', model: 'm-1' },
+  { type: 'detail', detail: () => ({ type: 'thought', name: 'LLM', data: { text: 'hm' } }) },
+  { type: 'text', text: 'Hello' },
+  { type: 'end', reason: 'content_filter' },
+]
+
 test('a reply has the shape of the contract', () => {
-  expect(chatReply(chatOf([]), collected, { detail: true })).toStrictEqual({
+  const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
+  expect(replyOf(true, { type: 'usage', usage }, ...EVENTS)).toStrictEqual({
     id: 'chat-1',
     object: 'chat.completion',
     created: 1_700_000_000,
@@ -28,7 +32,7 @@ test('a reply has the shape of the contract', () => {
 })
 
 test('unknown tokens and progress that was not requested are absent', () => {
-  const reply = chatReply(chatOf([]), { ...collected, usage: undefined }, { detail: false })
+  const reply = replyOf(false, ...EVENTS)
   expect(reply).not.toHaveProperty('usage')
   expect(reply).not.toHaveProperty('detail')
 })

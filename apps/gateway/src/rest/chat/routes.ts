@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { partsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
@@ -19,7 +18,7 @@ import { KEPT_CALL_HEADERS } from '#http/response/response-headers.ts'
 import { problems, ref } from '#http/response/schemas.ts'
 import { createChunkEncoder } from './chunks.ts'
 import { DETAIL_KIND_SCHEMAS, DetailEventSchema } from './detail-schemas.ts'
-import { chatReply } from './reply.ts'
+import { createReplyCollector } from './reply.ts'
 import {
   type ChatBody,
   ChatChunkSchema,
@@ -80,28 +79,26 @@ const route: ChatRoute<ChatBody, { readonly detail: boolean }> = {
   face: 'rest',
   schema: chatSchema,
   fieldPlaces: () => ({ agent: inHeader('agent') }),
-  read({ body, headers }) {
-    return { ...askedIn(body, headers.agent), form: { detail: body.detail } }
-  },
-  // What stands in for a field that is missing is never reported, because that the field is missing is.
-  readSound: (body, headers) =>
-    askedIn(
-      { app_id: '', chat_id: '', query: '-', conversation_id: '', files: [], ...omitUndefined(body) },
-      headers.agent,
-    ),
+  read,
+  readSound: (body, headers) => read({ body: { ...STAND_INS, ...omitUndefined(body) }, headers }),
   encode: createChunkEncoder,
-  collector: (chat, { detail }) =>
-    partsCollector(chat.model, { details: detail }, (reply) => chatReply(chat, reply, { detail })),
+  collector: createReplyCollector,
 }
 
-type Question = Pick<
-  ChatBody,
-  'app_id' | 'chat_id' | 'query' | 'conversation_id' | 'files' | 'variables' | 'answer'
->
+/** For fields that are missing. They are never reported, because that the field is missing is. */
+const STAND_INS: ChatBody = {
+  app_id: '',
+  chat_id: '',
+  stream: false,
+  detail: false,
+  query: '-',
+  conversation_id: '',
+  files: [],
+}
 
-function askedIn(body: Question, agent: string | undefined) {
+function read({ body, headers }: { body: ChatBody; headers: { agent?: string } }) {
   return {
-    agent: { id: agent, appId: body.app_id },
+    agent: { id: headers.agent, appId: body.app_id },
     asks: {
       kind: 'question' as const,
       query: body.query,
@@ -110,5 +107,6 @@ function askedIn(body: Question, agent: string | undefined) {
     },
     conversation: { chatId: body.chat_id, conversationId: body.conversation_id },
     answer: body.answer,
+    form: { detail: body.detail },
   }
 }

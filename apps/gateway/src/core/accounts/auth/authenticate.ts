@@ -54,8 +54,8 @@ export function createAuthentication({ sql, limits, tokens, endUsers }: Authenti
   )
 
   function requireKeyFormat(key: string, address: string): Promise<never> | undefined {
+    if (isWellFormedKey(key)) return undefined
     const reason = keyFormatProblem(key)
-    if (reason === undefined) return undefined
     const problem = new Problem(reason)
     return reason === 'api_key_required' ? Promise.reject(problem) : refuseKey(limits, address, problem)
   }
@@ -116,7 +116,9 @@ export function createAuthentication({ sql, limits, tokens, endUsers }: Authenti
      * too many that are not valid. Valid ones from there are accepted.
      */
     isSuspect: (credential: string, address: string): boolean =>
-      hasTooManyRefused(limits, address) && isWellFormedKey(credential),
+      performance.now() < limits.refusedKeys.spentUntilMs &&
+      hasTooManyRefused(limits, address) &&
+      isWellFormedKey(credential),
     /** The header by which a trusted proxy names the end user of a request; undefined if requests are bound to none. */
     endUserHeader,
     /**
@@ -146,11 +148,8 @@ interface KeyRow {
   readonly refusal: ErrorReason | null
 }
 
-/** Returns why a credential cannot be an API key, judged by its format alone; undefined for a well-formed key. */
-export function keyFormatProblem(
-  credential: string,
-): 'api_key_required' | 'credential_malformed' | undefined {
-  if (isWellFormedKey(credential)) return undefined
+/** Returns why a credential that is no well-formed key cannot be an API key. */
+export function keyFormatProblem(credential: string): 'api_key_required' | 'credential_malformed' {
   return looksLikeToken(credential) ? 'api_key_required' : 'credential_malformed'
 }
 

@@ -11,10 +11,11 @@ export interface KeyIdentity {
 }
 
 export interface KeyLimits extends KeyIdentity {
-  readonly chatPerMinute: number | undefined
-  readonly uploadPerMinute: number | undefined
-  /** Why the key was not valid when it was looked up; undefined if it was. The ledger decides at every call, also about what follows. */
-  readonly invalid: 'key_revoked' | 'key_expired' | 'owner_suspended' | undefined
+  /** The key's own limits; null where it has none. */
+  readonly chatPerMinute: number | null
+  readonly uploadPerMinute: number | null
+  /** Why the key was not valid when it was looked up; null if it was. The ledger decides at every call, also about what follows. */
+  readonly invalid: 'key_revoked' | 'key_expired' | 'owner_suspended' | null
   readonly permissions: readonly string[]
   /** Of `agent` and `agent/app`; empty if the key may use every agent. */
   readonly allowedAgents: readonly string[]
@@ -40,41 +41,25 @@ const CACHED_KEYS_MAX = 10_000
 export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runtime }) {
   const cache = new BoundedMap<string, { limits: KeyLimits; expiresAtMs: number }>(CACHED_KEYS_MAX)
 
-  const lookUp = createBatcher<string, KeyLimits | undefined>(
-    async (hashes) => {
-      const rows = await sql.query<LimitsRow>(
-        `SELECT encode(k.hash, 'hex') AS hash, k.id, k.owner_id, k.chat_per_minute AS chat, k.upload_per_minute AS upload,
-           k.permissions, k.allowed_agents,
-           CASE
-             WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
-             WHEN k.expires_at <= now() THEN 'key_expired'
-             WHEN u.status <> 'active' THEN 'owner_suspended'
-           END AS invalid
-         FROM api_keys k CROSS JOIN LATERAL (SELECT status FROM users WHERE id = k.owner_id LIMIT 1) u
-         WHERE k.hash = ANY (ARRAY(SELECT decode(value, 'hex') FROM json_array_elements_text($1::json)))`,
-        [JSON.stringify(hashes)],
-      )
-      const found = new Map(rows.map((row) => [row.hash, row]))
-      return hashes.map((hash) => {
-        const row = found.get(hash)
-        return row && limitsOf(row)
-      })
-    },
-    { sizeMax: 256, isShared: () => true },
-  )
-
-  async function read(hash: string, nowMs: number): Promise<KeyLimits | undefined> {
-    const limits = await withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
-    if (limits === undefined) cache.delete(hash)
-    else cache.set(hash, { limits, expiresAtMs: nowMs + CACHE_TTL_MS })
-    return limits
+  async function lookUpAll(hashes: readonly string[]): Promise<readonly (KeyLimits | undefined)[]> {
+    const expiresAtMs = runtime.elapsedMs() + CACHE_TTL_MS
+    const found = new Map<string, KeyLimits>()
+    for (const limits of await sql.query<LimitsRow>(FIND_LIMITS, [JSON.stringify(hashes)])) {
+      found.set(limits.hash, limits)
+      cache.set(limits.hash, { limits, expiresAtMs })
+    }
+    for (const hash of hashes) if (!found.has(hash)) cache.delete(hash)
+    return hashes.map((hash) => found.get(hash))
   }
+
+  const lookUp = createBatcher(lookUpAll, { sizeMax: 256, isShared: () => true })
 
   return {
     read(hash: string) {
-      const nowMs = runtime.elapsedMs()
       const cached = cache.get(hash)
-      return cached !== undefined && cached.expiresAtMs > nowMs ? cached.limits : read(hash, nowMs)
+      return cached !== undefined && cached.expiresAtMs > runtime.elapsedMs()
+        ? cached.limits
+        : withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
     },
     /** The key with this hash, as far as this process has read it lately; for requests that are refused before it is looked up. */
     // An entry that is too old for its limits still names the key.
@@ -82,33 +67,15 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
   }
 }
 
-interface LimitsRow {
-  readonly hash: string
-  readonly id: string
-  readonly owner_id: string
-  readonly chat: number | null
-  readonly upload: number | null
-  readonly invalid: NonNullable<KeyLimits['invalid']> | null
-  readonly permissions: readonly string[]
-  readonly allowed_agents: readonly string[]
-}
+type LimitsRow = KeyLimits & { readonly hash: string }
 
-function limitsOf({
-  id,
-  owner_id,
-  chat,
-  upload,
-  invalid,
-  permissions,
-  allowed_agents,
-}: LimitsRow): KeyLimits {
-  return {
-    keyId: id,
-    ownerId: owner_id,
-    chatPerMinute: chat ?? undefined,
-    uploadPerMinute: upload ?? undefined,
-    invalid: invalid ?? undefined,
-    permissions,
-    allowedAgents: allowed_agents,
-  }
-}
+const FIND_LIMITS = `
+SELECT encode(k.hash, 'hex') AS hash, k.id AS "keyId", k.owner_id AS "ownerId", k.chat_per_minute AS "chatPerMinute",
+  k.upload_per_minute AS "uploadPerMinute", k.permissions, k.allowed_agents AS "allowedAgents",
+  CASE
+    WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
+    WHEN k.expires_at <= now() THEN 'key_expired'
+    WHEN u.status <> 'active' THEN 'owner_suspended'
+  END AS invalid
+FROM api_keys k CROSS JOIN LATERAL (SELECT status FROM users WHERE id = k.owner_id LIMIT 1) u
+WHERE k.hash = ANY (ARRAY(SELECT decode(value, 'hex') FROM json_array_elements_text($1::json)))`

@@ -56,133 +56,80 @@ const OVERLAP_MS = 30_000
 /** Ending calls blocks the event loop, so other work gets its turn after this many. */
 const ENDS_AT_ONCE = 100
 
-/** A key in use, with the calls that run with it. */
-interface Watched extends Omit<KeyInUse, 'callId'> {
-  readonly calls: InFlight<WatchedCall>
-  /** Whether the key had no call at some time since the last look. */
-  wasUnused: boolean
-}
-
-interface WatchedCall {
+interface WatchedCall extends KeyInUse {
   readonly onRefused: (reason: ErrorReason) => void
-  readonly callId: string | undefined
   /** The number of looks that had begun before the call. */
   readonly looks: number
 }
 
 export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   const { sql, runtime, instanceId, onAnswer, everyMs = EVERY_MS, askedMax = ASKED_MAX } = deps
-  /** Keys stay until the next look, because adding and removing one with every call would cost what `InFlight` describes. */
-  const keys = new Map<string, Watched>()
-  let unused: Watched[] = []
+  const calls = new InFlight<WatchedCall>()
+  /** Whether there have been calls since the period before the last look. */
+  let isWatching = false
   /** The database's time at the last look; undefined if nothing is known of the keys in use. */
   let lookedAtMs: number | undefined
   let looks = 0
-  const isNeeded = () => keys.size > 0
-  const reads = new PeriodicRead({
-    everyMs,
-    paced: 'by begins',
-    runtime,
-    onAnswer,
-    isNeeded,
-    read,
-    onPeriod: forgetUnused,
-  })
+  const reads = new PeriodicRead({ everyMs, paced: 'by begins', runtime, onAnswer, isNeeded, read })
 
-  function forgetUnused(): void {
-    for (const key of unused) {
-      key.wasUnused = false
-      if (key.calls.size === 0) keys.delete(key.keyId)
-    }
-    unused = []
-    if (!isNeeded()) lookedAtMs = undefined
+  function isNeeded(): boolean {
+    if (calls.size > 0) return true
+    isWatching = false
+    lookedAtMs = undefined
+    return false
   }
 
   async function read(): Promise<void> {
     looks += 1
     const look = looks
-    const { nowMs, refused, stopped } = await find()
+    const keyIds = new Set<string>()
+    for (const { keyId } of calls.all()) keyIds.add(keyId)
+    const [found] = await (lookedAtMs === undefined || keyIds.size <= askedMax
+      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keyIds]), instanceId])
+      : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS, instanceId]))
+    if (found === undefined) throw new Error('the database returned no keys')
+    const { nowMs, refused, stopped } = found
     // A clock that was set back makes the times of later changes lie before the last look.
     lookedAtMs = lookedAtMs !== undefined && nowMs < lookedAtMs ? undefined : nowMs
-    await endCalls(refused, look)
-    if (stopped.length > 0) await stopCalls(stopped)
+    if (refused.length > 0) await endRefused(refused, look)
+    if (stopped.length > 0) await endStopped(stopped)
   }
 
-  async function find(): Promise<Found> {
-    const [row] = await (lookedAtMs === undefined || keys.size <= askedMax
-      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keys.keys()]), instanceId])
-      : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS, instanceId]))
-    if (row === undefined) throw new Error('the database returned no keys')
-    return row
+  async function endRefused(refused: Found['refused'], look: number): Promise<void> {
+    const ofKeys = new Map(refused.map(([keyId, , reason]) => [keyId, reason]))
+    const ofOwners = new Map(refused.map(([, ownerId, reason]) => [ownerId, reason]))
+    await endAll((call) =>
+      // A later call was admitted after what this look has seen, so its owner is active again.
+      call.looks < look ? (ofKeys.get(call.keyId) ?? ofOwners.get(call.ownerId)) : undefined,
+    )
   }
 
-  async function endCalls(refused: Found['refused'], look: number): Promise<void> {
-    const end = inTurns()
-    for (const [key, reason] of withReasons(refused)) {
-      for (const call of key.calls.all()) {
-        // A later call was admitted after what this look has seen, so its owner is active again.
-        if (call.looks < look) await end(call, reason)
-      }
+  function endStopped(stopped: readonly string[]): Promise<void> {
+    const callIds = new Set<string | undefined>(stopped)
+    return endAll(({ callId }) => (callIds.has(callId) ? 'stopped' : undefined))
+  }
+
+  /** Ends calls, with turns for all others between them. */
+  async function endAll(reasonFor: (call: WatchedCall) => ErrorReason | undefined): Promise<void> {
+    let ended = 0
+    for (const call of calls.all()) {
+      const reason = reasonFor(call)
+      if (reason === undefined) continue
+      if (ended > 0 && ended % ENDS_AT_ONCE === 0) await turnOver()
+      ended += 1
+      call.onRefused(reason)
     }
-  }
-
-  /** Found by their keys, since a map of all calls would have to change with each of them. */
-  async function stopCalls(stopped: Found['stopped']): Promise<void> {
-    const end = inTurns()
-    const callIds = new Set(stopped.map(([callId]) => callId))
-    for (const keyId of new Set(stopped.map(([, keyId]) => keyId))) {
-      for (const call of keys.get(keyId)?.calls.all() ?? []) {
-        if (call.callId !== undefined && callIds.has(call.callId)) await end(call, 'stopped')
-      }
-    }
-  }
-
-  function withReasons(refused: Found['refused']): Map<Watched, ErrorReason> {
-    const reasons = new Map<Watched, ErrorReason>()
-    const suspended = new Set<string>()
-    for (const [keyId, ownerId, reason] of refused) {
-      const key = keyId === null ? undefined : keys.get(keyId)
-      if (key !== undefined) reasons.set(key, reason)
-      if (ownerId !== null) suspended.add(ownerId)
-    }
-    if (suspended.size === 0) return reasons
-    for (const key of keys.values()) {
-      if (suspended.has(key.ownerId) && !reasons.has(key)) reasons.set(key, 'owner_suspended')
-    }
-    return reasons
-  }
-
-  function inUse({ keyId, ownerId }: KeyInUse): Watched {
-    const known = keys.get(keyId)
-    if (known !== undefined) return known
-    // The call has just been admitted, so the first look is a period away, and a short call alone costs none.
-    if (!isNeeded()) reads.start(everyMs)
-    const key = { keyId, ownerId, calls: new InFlight<WatchedCall>(), wasUnused: false }
-    keys.set(keyId, key)
-    return key
   }
 
   return {
-    watch(keyInUse, onRefused) {
-      const key = inUse(keyInUse)
-      const remove = key.calls.add({ onRefused, callId: keyInUse.callId, looks })
-      return () => {
-        remove()
-        if (key.calls.size > 0 || key.wasUnused) return
-        key.wasUnused = true
-        unused.push(key)
+    watch({ keyId, ownerId, callId }, onRefused) {
+      if (!isWatching) {
+        isWatching = true
+        // The call has just been admitted, so the first look is a period away, and a short call alone costs none.
+        reads.start(everyMs)
       }
+      return calls.add({ keyId, ownerId, callId, onRefused, looks })
     },
-  }
-}
-
-/** Ends calls, with turns for all others between them. */
-function inTurns(): (call: WatchedCall, reason: ErrorReason) => Promise<void> {
-  let ended = 0
-  return async ({ onRefused }, reason) => {
-    if (ended > 0 && ended % ENDS_AT_ONCE === 0) await turnOver()
-    ended += 1
-    onRefused(reason)
   }
 }
 
@@ -192,14 +139,14 @@ interface Found {
   /** Each entry refuses one key, or all keys of an owner. */
   readonly refused: readonly (readonly [keyId: string | null, ownerId: string | null, reason: ErrorReason])[]
   /** The calls of this process whose stop was requested, until they have ended. */
-  readonly stopped: readonly (readonly [callId: string, keyId: string])[]
+  readonly stopped: readonly string[]
 }
 
 /** `$2`: this instance. The index of its calls that are to be stopped is nearly always empty. */
 const found = (rows: string) => `
 SELECT (extract(epoch FROM now()) * 1000)::float8 AS "nowMs",
   (SELECT coalesce(json_agg(json_build_array(key_id, owner_id, refusal)), '[]') FROM (${rows}) AS each) AS refused,
-  (SELECT coalesce(json_agg(json_build_array(id, key_id)), '[]') FROM calls
+  (SELECT coalesce(json_agg(id), '[]') FROM calls
     WHERE instance = $2::uuid AND outcome IS NULL AND stop_requested_at IS NOT NULL) AS stopped`
 
 /**

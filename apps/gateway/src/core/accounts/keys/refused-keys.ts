@@ -20,5 +20,5 @@ export async function refuseKey(
 
 /** Whether the network of this address has sent as many rejected keys as it may. It asks no store. */
 export function hasTooManyRefused({ refusedKeys }: Pick<Limits, 'refusedKeys'>, address: string): boolean {
-  return refusedKeys.isAnySpent && refusedKeys.isSpent(networkOf(address))
+  return refusedKeys.isSpent(networkOf(address))
 }

@@ -14,7 +14,10 @@ export interface Ticket {
 /** The keys of an owner that calls alone, or was the last one to do so. */
 interface KeysOfOwner {
   readonly owner: string
-  readonly keys: CallerBreakers
+  /** The latest attempt before it was the only one to call. */
+  readonly after: AttemptNumber
+  /** Undefined until one of its attempts has failed. */
+  keys: CallerBreakers | undefined
   readonly latest: LatestCallers
 }
 
@@ -49,7 +52,8 @@ export class Breaker {
   #after: AttemptNumber = 0
   /** While no connection can be made. */
   #outage: OpenPeriod | undefined
-  #owners: CallerBreakers
+  /** Undefined until an attempt has failed. */
+  #owners: CallerBreakers | undefined
   #ownKeys: KeysOfOwner | undefined
   #isProbing = false
   #hasProbeFailed = false
@@ -61,7 +65,6 @@ export class Breaker {
   /** @param random - returns numbers from 0 up to 1 */
   constructor(random: () => number) {
     this.#random = random
-    this.#owners = new CallerBreakers(this.#attempts, random)
   }
 
   /**
@@ -70,10 +73,10 @@ export class Breaker {
   get state(): BreakerState {
     const sole = this.#callers.sole
     const ownKeys = sole !== undefined && this.#ownKeys?.owner === sole ? this.#ownKeys : undefined
-    const openPeriod = this.#outage ?? this.#owners.openPeriod ?? ownKeys?.keys.openPeriod
+    const openPeriod = this.#outage ?? this.#owners?.openPeriod ?? ownKeys?.keys?.openPeriod
     if (openPeriod !== undefined) return openPeriod.isHalfOpen ? 'half_open' : 'open'
     const key = ownKeys?.latest.sole
-    const refusal = key === undefined ? undefined : ownKeys?.keys.refusalOf(key)
+    const refusal = key === undefined ? undefined : ownKeys?.keys?.refusalOf(key)
     if (refusal === undefined) return 'closed'
     return refusal === 'tried' ? 'half_open' : 'open'
   }
@@ -105,8 +108,10 @@ export class Breaker {
   /** Whether an attempt may begin. */
   mayBegin({ owner, key }: Caller, nowMs: number): boolean {
     if (this.#outage !== undefined) return this.#outage.mayBegin(owner, nowMs)
-    if (!this.#callers.isAlone(owner, nowMs)) return this.#owners.mayBegin(owner, nowMs)
-    return this.#keysOf(owner)?.mayBegin(key, nowMs) ?? true
+    const isAlone = this.#callers.isAlone(owner, nowMs)
+    return (
+      (isAlone ? this.#keysOf(owner)?.mayBegin(key, nowMs) : this.#owners?.mayBegin(owner, nowMs)) ?? true
+    )
   }
 
   /**
@@ -118,14 +123,15 @@ export class Breaker {
     if (this.#ownKeys?.owner !== owner && this.#callers.isAlone(owner, nowMs))
       this.#ownKeys = {
         owner,
-        keys: new CallerBreakers(this.#attempts, this.#random),
+        after: this.#attempts.latest,
+        keys: undefined,
         latest: new LatestCallers(),
       }
     this.#note(caller, nowMs)
     this.#attempts.latest += 1
     const number = this.#attempts.latest
     this.#outage?.begin(owner, number, nowMs)
-    this.#owners.begin(owner, number, nowMs)
+    this.#owners?.begin(owner, number, nowMs)
     this.#keysOf(owner)?.begin(key, number, nowMs)
     return { number, caller }
   }
@@ -133,7 +139,7 @@ export class Breaker {
   /** The deployment has answered the attempt. */
   succeeded({ number, caller: { owner, key } }: Ticket, nowMs: number): void {
     if (!this.#wasConnected(number, nowMs)) return
-    this.#owners.succeeded(owner, number)
+    this.#owners?.succeeded(owner, number)
     this.#keysOf(owner)?.succeeded(key, number)
   }
 
@@ -144,8 +150,12 @@ export class Breaker {
    */
   failed({ number, caller: { owner, key } }: Ticket, nowMs: number): RefusedFromNow {
     if (!this.#wasConnected(number, nowMs)) return undefined
+    this.#owners ??= new CallerBreakers(this.#attempts, this.#random, this.#after)
     const ofOwners = this.#owners.failed(owner, number, nowMs)
-    const ofKeys = this.#keysOf(owner)?.failed(key, number, nowMs)
+    const ownKeys = this.#ownKeys?.owner === owner ? this.#ownKeys : undefined
+    if (ownKeys !== undefined)
+      ownKeys.keys ??= new CallerBreakers(this.#attempts, this.#random, ownKeys.after)
+    const ofKeys = ownKeys?.keys?.failed(key, number, nowMs)
     const refused = this.#callers.isAlone(owner, nowMs) ? ofKeys : ofOwners
     if (refused === 'party' && nowMs >= this.#probeDueMs)
       this.#probeDueMs = nowMs + spread(PROBE_EVERY_MS, this.#random)
@@ -159,11 +169,11 @@ export class Breaker {
       return undefined
     }
     if (number <= this.#after) return undefined
-    this.#owners.wasUnreachable(owner, number, nowMs)
+    this.#owners?.wasUnreachable(owner, number, nowMs)
     this.#keysOf(owner)?.wasUnreachable(key, number, nowMs)
     this.#unreachableInARow += 1
     this.#recent.add(true, nowMs)
-    if (!this.#isOftenUnreachable()) return undefined
+    if (!this.#isOftenUnreachable(nowMs)) return undefined
     this.#forget()
     this.#outage = new OpenPeriod({ after: this.#attempts.latest, nowMs, random: this.#random })
     return 'all'
@@ -172,7 +182,7 @@ export class Breaker {
   /** The attempt has ended without showing whether the deployment works, so that the next call may try. */
   withoutVerdict({ number, caller: { owner, key } }: Ticket): void {
     this.#outage?.withoutVerdict(number)
-    this.#owners.withoutVerdict(owner, number)
+    this.#owners?.withoutVerdict(owner, number)
     this.#keysOf(owner)?.withoutVerdict(key, number)
   }
 
@@ -201,10 +211,10 @@ export class Breaker {
     if (!this.#isProbing) return
     this.#isProbing = false
     this.#probedMs = nowMs
-    const all = [this.#owners, ...(this.#ownKeys === undefined ? [] : [this.#ownKeys.keys])]
-    for (const openPeriod of [this.#outage, ...all.map(({ openPeriod }) => openPeriod)])
+    const all = [this.#owners, this.#ownKeys?.keys]
+    for (const openPeriod of [this.#outage, ...all.map((parties) => parties?.openPeriod)])
       openPeriod?.probed(hasAnswered, nowMs)
-    if (hasAnswered && this.#hasProbeFailed) for (const parties of all) parties.hasten(nowMs)
+    if (hasAnswered && this.#hasProbeFailed) for (const parties of all) parties?.hasten(nowMs)
     this.#hasProbeFailed = !hasAnswered
     this.#probeDueMs = nowMs + spread(PROBE_EVERY_MS, this.#random)
   }
@@ -216,7 +226,7 @@ export class Breaker {
       this.#outage?.waitMs(nowMs) ??
       (this.#callers.isAlone(owner, nowMs)
         ? this.#keysOf(owner)?.waitMs(key, nowMs)
-        : this.#owners.waitMs(owner, nowMs))
+        : this.#owners?.waitMs(owner, nowMs))
     return Math.min(Math.max(waitMs ?? 0, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX)
   }
 
@@ -225,7 +235,7 @@ export class Breaker {
     this.#calledMs = nowMs
     this.#callers.note(owner, nowMs)
     if (this.#ownKeys?.owner === owner) this.#ownKeys.latest.note(key, nowMs)
-    this.#owners.openPeriod?.noteCall(owner, nowMs)
+    this.#owners?.openPeriod?.noteCall(owner, nowMs)
     this.#keysOf(owner)?.openPeriod?.noteCall(key, nowMs)
   }
 
@@ -246,9 +256,9 @@ export class Breaker {
     return this.#ownKeys?.owner === owner ? this.#ownKeys.keys : undefined
   }
 
-  #isOftenUnreachable(): boolean {
+  #isOftenUnreachable(nowMs: number): boolean {
     if (this.#unreachableInARow >= CONSECUTIVE_MAX) return true
-    const { calls, failures } = this.#recent
+    const { calls, failures } = this.#recent.count(nowMs)
     return calls >= RECENT_CALLS_MIN && failures >= RECENT_SHARE * calls
   }
 
@@ -258,7 +268,7 @@ export class Breaker {
     this.#after = this.#attempts.latest
     this.#unreachableInARow = 0
     this.#recent.clear()
-    this.#owners = new CallerBreakers(this.#attempts, this.#random)
+    this.#owners = undefined
     this.#ownKeys = undefined
   }
 }

@@ -33,7 +33,7 @@ interface ModelRefusal {
 /** The rules, as they are documented, applied to a list of all results. */
 class Model {
   readonly attempts = { latest: 0 }
-  readonly parties = new CallerBreakers(this.attempts, () => 0.5)
+  readonly parties = new CallerBreakers(this.attempts, () => 0.5, 0)
   readonly seen = new Set<string>()
   nowMs = 0
   running: { party: string; number: number }[] = []
@@ -259,7 +259,7 @@ test('in any order of events a party, and everybody, is refused exactly when the
 
 test('so many parties are remembered: the oldest is forgotten', () => {
   const attempts = { latest: 0 }
-  const parties = new CallerBreakers(attempts, () => 0.5)
+  const parties = new CallerBreakers(attempts, () => 0.5, 0)
   const fail = (party: string, times: number, nowMs: number) => {
     for (let time = 0; time < times; time += 1) {
       attempts.latest += 1

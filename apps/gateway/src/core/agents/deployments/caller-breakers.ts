@@ -41,18 +41,15 @@ export class CallerBreakers {
   readonly #failures = new Map<string, CallerFailures>()
   /** The times of the latest failures since anybody's call has succeeded; the party that has failed last is the last. */
   readonly #failedMs = new Map<string, number[]>()
-  /** Attempts that began before this one say nothing. */
   #after: AttemptNumber
-  #openPeriod: OpenPeriod | undefined
+  /** While a deployment is taken to be broken for everybody. Changed here alone. */
+  openPeriod: OpenPeriod | undefined
 
-  constructor(attempts: AttemptCount, random: () => number) {
+  /** @param after - attempts that began before this one say nothing */
+  constructor(attempts: AttemptCount, random: () => number, after: AttemptNumber) {
     this.#attempts = attempts
     this.#random = random
-    this.#after = attempts.latest
-  }
-
-  get openPeriod(): OpenPeriod | undefined {
-    return this.#openPeriod
+    this.#after = after
   }
 
   /** Whether the party is refused, or is being tried, by its own fault. */
@@ -63,20 +60,20 @@ export class CallerBreakers {
   }
 
   mayBegin(party: string, nowMs: number): boolean {
-    if (this.#openPeriod !== undefined) return this.#openPeriod.mayBegin(party, nowMs)
+    if (this.openPeriod !== undefined) return this.openPeriod.mayBegin(party, nowMs)
     const refusal = this.#failures.get(party)?.refusal
     return refusal === undefined || (refusal.trial === undefined && nowMs >= refusal.dueMs)
   }
 
   begin(party: string, number: AttemptNumber, nowMs: number): void {
-    this.#openPeriod?.begin(party, number, nowMs)
+    this.openPeriod?.begin(party, number, nowMs)
     const refusal = this.#failures.get(party)?.refusal
     if (refusal !== undefined && this.mayBegin(party, nowMs)) refusal.trial = number
   }
 
   succeeded(party: string, number: AttemptNumber): void {
-    if (this.#openPeriod !== undefined) {
-      if (this.#openPeriod.hasSeen(number)) this.#close()
+    if (this.openPeriod !== undefined) {
+      if (this.openPeriod.hasSeen(number)) this.#close()
       return
     }
     if (number <= this.#after) return
@@ -90,8 +87,8 @@ export class CallerBreakers {
   }
 
   failed(party: string, number: AttemptNumber, nowMs: number): RefusedFromNow {
-    if (this.#openPeriod !== undefined || number <= this.#after) {
-      this.#openPeriod?.failed(number, nowMs)
+    if (this.openPeriod !== undefined || number <= this.#after) {
+      this.openPeriod?.failed(number, nowMs)
       return undefined
     }
     const failures = this.#failures.get(party)
@@ -108,13 +105,13 @@ export class CallerBreakers {
 
   /** No connection was made, which no caller can cause: it is not counted as a failure of the party, but its trial has failed. */
   wasUnreachable(party: string, number: AttemptNumber, nowMs: number): void {
-    this.#openPeriod?.failed(number, nowMs)
+    this.openPeriod?.failed(number, nowMs)
     const refusal = this.#failures.get(party)?.refusal
     if (refusal?.trial === number) postpone(refusal, nowMs)
   }
 
   withoutVerdict(party: string, number: AttemptNumber): void {
-    this.#openPeriod?.withoutVerdict(number)
+    this.openPeriod?.withoutVerdict(number)
     const refusal = this.#failures.get(party)?.refusal
     if (refusal?.trial === number) refusal.trial = undefined
   }
@@ -130,7 +127,7 @@ export class CallerBreakers {
 
   /** How long until it is worth for a refused party to call again, as far as that is known. */
   waitMs(party: string, nowMs: number): number {
-    if (this.#openPeriod !== undefined) return this.#openPeriod.waitMs(nowMs)
+    if (this.openPeriod !== undefined) return this.openPeriod.waitMs(nowMs)
     const refusal = this.#failures.get(party)?.refusal
     return refusal === undefined || refusal.trial !== undefined ? 0 : refusal.dueMs - nowMs
   }
@@ -176,7 +173,7 @@ export class CallerBreakers {
   }
 
   #open(nowMs: number): void {
-    this.#openPeriod = new OpenPeriod({
+    this.openPeriod = new OpenPeriod({
       after: this.#attempts.latest,
       nowMs,
       random: this.#random,
@@ -188,7 +185,7 @@ export class CallerBreakers {
   }
 
   #close(): void {
-    this.#openPeriod = undefined
+    this.openPeriod = undefined
     this.#after = this.#attempts.latest
   }
 }

@@ -17,8 +17,9 @@ interface Rest {
  */
 export class CredentialRests {
   readonly #restsMax: number
-  /** By deployment and key, the oldest first. */
   readonly #rests = new Map<string, Rest>()
+  /** By deployment and key, the oldest first. Empty nearly always. */
+  readonly all: ReadonlyMap<string, unknown> = this.#rests
 
   constructor(restsMax = RESTS_MAX) {
     this.#restsMax = restsMax
@@ -60,7 +61,6 @@ export class CredentialRests {
    * @param beganMs - when the attempt began
    */
   end(deployment: string, key: string, beganMs: number): void {
-    if (this.#rests.size === 0) return
     const credential = credentialOf(deployment, key)
     const rest = this.#rests.get(credential)
     if (rest !== undefined && rest.sinceMs <= beganMs) this.#rests.delete(credential)

@@ -9,58 +9,32 @@ const SLOT_MS = 1_000
 export class RecentCalls {
   readonly #callsIn = new Uint32Array(SLOTS)
   readonly #failuresIn = new Uint32Array(SLOTS)
-  /** The second of the newest slot. */
-  #second = 0
-  #calls = 0
-  #failures = 0
-
-  get calls(): number {
-    return this.#calls
-  }
-
-  get failures(): number {
-    return this.#failures
-  }
+  /** The second that each slot has counted. */
+  readonly #secondOf = new Uint32Array(SLOTS)
 
   add(hasFailed: boolean, nowMs: number): void {
-    this.#age(Math.floor(nowMs / SLOT_MS))
-    const slot = this.#second % SLOTS
-    this.#callsIn[slot] = this.#callsOf(slot) + 1
-    this.#calls += 1
-    if (!hasFailed) return
-    this.#failuresIn[slot] = this.#failuresOf(slot) + 1
-    this.#failures += 1
+    const second = Math.floor(nowMs / SLOT_MS)
+    const slot = second % SLOTS
+    const isFirst = this.#secondOf[slot] !== second
+    this.#secondOf[slot] = second
+    this.#callsIn[slot] = (isFirst ? 0 : (this.#callsIn[slot] ?? 0)) + 1
+    this.#failuresIn[slot] = (isFirst ? 0 : (this.#failuresIn[slot] ?? 0)) + (hasFailed ? 1 : 0)
+  }
+
+  count(nowMs: number): { readonly calls: number; readonly failures: number } {
+    const oldest = Math.floor(nowMs / SLOT_MS) - SLOTS + 1
+    let calls = 0
+    let failures = 0
+    for (const [slot, second] of this.#secondOf.entries()) {
+      if (second < oldest) continue
+      calls += this.#callsIn[slot] ?? 0
+      failures += this.#failuresIn[slot] ?? 0
+    }
+    return { calls, failures }
   }
 
   clear(): void {
     this.#callsIn.fill(0)
     this.#failuresIn.fill(0)
-    this.#calls = 0
-    this.#failures = 0
-  }
-
-  #age(second: number): void {
-    if (second <= this.#second) return
-    if (second - this.#second >= SLOTS) {
-      this.clear()
-    } else {
-      for (let each = this.#second + 1; each <= second; each += 1) this.#empty(each % SLOTS)
-    }
-    this.#second = second
-  }
-
-  #empty(slot: number): void {
-    this.#calls -= this.#callsOf(slot)
-    this.#failures -= this.#failuresOf(slot)
-    this.#callsIn[slot] = 0
-    this.#failuresIn[slot] = 0
-  }
-
-  #callsOf(slot: number): number {
-    return this.#callsIn[slot] ?? 0
-  }
-
-  #failuresOf(slot: number): number {
-    return this.#failuresIn[slot] ?? 0
   }
 }

@@ -9,8 +9,6 @@ export class RefusedFields {
 
   /** Those that are to be left out now. */
   at(nowMs: number): readonly string[] {
-    // Hardly any platform refuses one, and every attempt asks.
-    if (this.#untilMs.size === 0) return NONE
     return [...this.#untilMs].filter(([, untilMs]) => untilMs > nowMs).map(([field]) => field)
   }
 
@@ -21,5 +19,3 @@ export class RefusedFields {
     return fields.filter((field) => !known.includes(field))
   }
 }
-
-const NONE: readonly string[] = []

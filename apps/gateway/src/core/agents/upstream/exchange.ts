@@ -6,7 +6,7 @@ import { parseJson } from '#core/base/values/json.ts'
 import { parseLenientJson } from '#core/base/values/lenient-json.ts'
 import { ContentDecoder, type ContentReader, encodingsOf, type PausableSource } from './content-decoder.ts'
 import { EventReader } from './event-reader.ts'
-import { requestBody } from './request-body.ts'
+import { LARGE_CHARACTERS, LargeBody } from './request-body.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from './upstream-reply.ts'
 
@@ -50,13 +50,14 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   #controller: Dispatcher.DispatchController | undefined
   /** Undefined for a response that is not encoded, which is nearly every one. */
   #decoder: ContentDecoder | undefined
-  #status: number | undefined
+  status: number | undefined
   #headers = NO_HEADERS
-  #mode: 'unknown' | 'events' | 'body' = 'unknown'
+  /** A refusal is a body, whatever it looks like. */
+  #mode: 'unknown' | 'events' | 'body'
   #hasEnded = false
   #isPaused = false
   #failure: Error | undefined
-  #waiting: { resolve(part: UpstreamPart): void; reject(error: Error): void } | undefined
+  #waiting: PromiseWithResolvers<UpstreamPart> | undefined
   #events: UpstreamEvent[] = []
   /** Whether the beginning of the stream is still to be announced. */
   #isNews = false
@@ -66,6 +67,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
 
   constructor(dispatcher: Dispatcher, request: UpstreamRequest, limits: ExchangeLimits) {
     this.#limits = limits
+    this.#mode = limits.isWholeBody ? 'body' : 'unknown'
     this.#url = request.url
     const { method, headers, body } = request
     if (typeof body === 'object') {
@@ -73,12 +75,13 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
       // The caller must see the stream's error, not the aborted exchange that results from it.
       body.once('error', (error) => this.cancel(error))
     }
-    const sent = { method, headers: { ...ACCEPTED, ...headers }, body: requestBody(body) }
+    const isLarge = typeof body === 'string' && body.length >= LARGE_CHARACTERS
+    const sent = {
+      method,
+      headers: { ...ACCEPTED, ...headers },
+      body: isLarge ? new LargeBody(body) : (body ?? null),
+    }
     dispatcher.dispatch({ ...splitUrl(request.url), ...sent }, this)
-  }
-
-  get status(): number | undefined {
-    return this.#status
   }
 
   get wasBegun(): boolean {
@@ -89,9 +92,8 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     const part = this.#take()
     if (part !== undefined) return Promise.resolve(part)
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject }
-    })
+    this.#waiting = Promise.withResolvers()
+    return this.#waiting.promise
   }
 
   interrupt(cause: Error): void {
@@ -128,14 +130,17 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     // The parsed headers are enough. undici would keep the raw ones, and the socket buffer that they are
     // slices of, in memory until the reply ends.
     controller.rawHeaders = null
-    this.#status = status
+    this.status = status
     this.#headers = headers
     if (status >= 300 && status < 400) {
       this.cancel(UpstreamError.redirect(status, this.#header('location'), this.#url))
       return
     }
-    if (status < 300) this.#limits.onHead?.((name) => this.#header(name))
-    const encodings = encodingsOf(headers['content-encoding'])
+    if (status >= 400) this.#mode = 'body'
+    else this.#limits.onHead?.((name) => this.#header(name))
+    const encoding = headers['content-encoding']
+    if (encoding === undefined) return
+    const encodings = encodingsOf(encoding)
     if (encodings.length > 0) this.#decoder = new ContentDecoder(encodings, controller, this)
   }
 
@@ -160,7 +165,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   write(chunk: Buffer): void {
     if (this.#failure !== undefined || this.#hasEnded) return
     if (this.#mode === 'unknown') {
-      this.#mode = this.#modeOf(chunk)
+      this.#mode = modeOf(chunk)
       // Headers are used only together with a body, so a long stream need not keep them in memory.
       if (this.#mode === 'events') {
         this.#headers = NO_HEADERS
@@ -174,8 +179,10 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
   /** The body has ended, or nothing more of it can be read. A body that is whole all the same counts as such. */
   end(fault: Error | undefined): void {
     if (this.#hasEnded || this.#failure !== undefined) return
-    if (this.#mode === 'unknown') this.#mode = this.#isBody() ? 'body' : 'events'
-    if (this.#mode === 'events') this.#reader?.end()
+    if (this.#mode !== 'body') {
+      this.#mode = 'events'
+      this.#reader?.end()
+    }
     if (fault === undefined || (this.#mode === 'body' && isJson(this.#chunks))) this.#hasEnded = true
     else this.#failure = UpstreamError.of(fault, this.wasBegun)
     // The connection itself may go on.
@@ -203,7 +210,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     this.#chunks.push(chunk)
     this.#bodyBytes += chunk.length
     const { replyBytesMax } = this.#limits
-    const isRefusal = this.#isRefusal()
+    const isRefusal = this.status !== undefined && this.status >= 400
     const excessBytes =
       this.#bodyBytes - (isRefusal ? Math.min(ERROR_BODY_BYTES, replyBytesMax) : replyBytesMax)
     if (excessBytes <= 0) return
@@ -232,7 +239,7 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     if (this.#mode !== 'body') return { kind: 'end' }
     this.#mode = 'events'
     const header: HeaderReader = (name) => (name === 'date' ? this.#date : this.#header(name))
-    return { kind: 'body', status: this.#status ?? 0, body: parseBody(this.#chunks), header }
+    return { kind: 'body', status: this.status ?? 0, body: parseBody(this.#chunks), header }
   }
 
   #takeEvents(): UpstreamPart {
@@ -265,28 +272,19 @@ export class Exchange implements UpstreamReply, Dispatcher.DispatchHandler, Cont
     const told = this.#header('date')
     return told === undefined || Number.isNaN(Date.parse(told)) ? this.#limits.now().toUTCString() : told
   }
+}
 
-  #isBody(): boolean {
-    return this.#isRefusal() || this.#limits.isWholeBody
+/**
+ * Decides by the first byte, because content types are unreliable: streaming calls are answered with JSON
+ * or HTML errors, and some streams have no content type at all.
+ */
+function modeOf(chunk: Buffer): 'events' | 'body' | 'unknown' {
+  for (const byte of chunk) {
+    // White space and a byte order mark may precede either.
+    if (byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf) continue
+    return byte === 0x7b || byte === 0x5b || byte === 0x3c ? 'body' : 'events'
   }
-
-  #isRefusal(): boolean {
-    return this.#status !== undefined && this.#status >= 400
-  }
-
-  /**
-   * Decides by the first byte, because content types are unreliable: streaming calls are answered with JSON
-   * or HTML errors, and some streams have no content type at all.
-   */
-  #modeOf(chunk: Buffer): 'events' | 'body' | 'unknown' {
-    if (this.#isBody()) return 'body'
-    for (const byte of chunk) {
-      // White space and a byte order mark may precede either.
-      if (byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf) continue
-      return byte === 0x7b || byte === 0x5b || byte === 0x3c ? 'body' : 'events'
-    }
-    return 'unknown'
-  }
+  return 'unknown'
 }
 
 const utf8 = new TextDecoder()

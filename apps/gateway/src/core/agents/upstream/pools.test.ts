@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { createPools } from './pools.ts'
 
-const HOUR_MS = 3_600_000
-
 test('agents share a pool if their connections are made in the same way', async () => {
   const pools = createPools()
   const agent = agentOf('dify')
@@ -20,18 +18,15 @@ test('agents share a pool if their connections are made in the same way', async 
   await pools.destroy()
 })
 
-test('a pool that no agent uses for an hour is closed when another is made, and made again when it is needed', async () => {
-  let nowMs = 0
-  const pools = createPools({}, () => nowMs)
-  const rare = agentOf('dify')
-  const usual = agentOf('dify', { connection: { names: 'system' } })
-  const before = pools.of(rare)
-  const inUse = pools.of(usual)
-  nowMs += HOUR_MS
-  pools.of(usual)
-  pools.of(agentOf('dify', { connection: { names: 'dns', proxy: 'http://proxy.invalid' } }))
-  expect(pools.of(usual)).toBe(inUse)
-  expect(pools.of(rare)).not.toBe(before)
+test('a pool that no agent of the configuration uses is closed, and made again for one that still does', async () => {
+  const pools = createPools()
+  const former = agentOf('dify')
+  const current = agentOf('dify', { connection: { names: 'system' } })
+  const before = pools.of(former)
+  const inUse = pools.of(current)
+  pools.keepFor([current])
+  expect(pools.of(current)).toBe(inUse)
+  expect(pools.of(former)).not.toBe(before)
   expect([Reflect.get(before, 'closed'), Reflect.get(inUse, 'closed')]).toEqual([true, false])
   await pools.destroy()
 })

@@ -6,9 +6,6 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { createNameLookup } from './names/name-lookup.ts'
 import { systemLookup } from './names/system-lookup.ts'
 
-/** A pool that no agent has used for so long is closed when there is need for another. */
-const UNUSED_MS = 3_600_000
-
 /** The look-ups of names, for agents with `names: dns` and for those with `names: system`. */
 export interface Lookups {
   readonly dns: LookupFunction
@@ -25,12 +22,6 @@ export interface Pools {
 }
 
 export type PooledAgent = Pick<Agent, 'connection' | 'timeouts'>
-
-interface PoolInUse {
-  readonly dispatcher: Dispatcher
-  usedAtMs: number
-  isClosed: boolean
-}
 
 const HTTP = {
   // The gateway's own timeouts distinguish keep-alive pings from real data; undici's would compete with them.
@@ -49,58 +40,48 @@ const HTTP = {
  * keeps those of each address apart. So an agent that replaces another one goes on with its connections, and there are as many
  * pools as there are different settings. A pool has no upper bound of connections, so none of the agents waits for another.
  */
-export function createPools(lookups: Partial<Lookups> = {}, elapsedMs = () => performance.now()): Pools {
+export function createPools(lookups: Partial<Lookups> = {}): Pools {
   const { dns = createNameLookup(), system = systemLookup } = lookups
   /** Saves building the key for each call. */
-  const byAgent = new WeakMap<PooledAgent, PoolInUse>()
-  const bySettings = new Map<string, PoolInUse>()
+  let byAgent = new WeakMap<PooledAgent, Dispatcher>()
+  const bySettings = new Map<string, Dispatcher>()
   const closing = new Set<Dispatcher>()
 
   const keyOf = ({ timeouts, connection: { names, proxy, ca } }: PooledAgent) =>
     JSON.stringify([timeouts.connectMs, names, proxy, ca])
 
-  const poolFor = (agent: PooledAgent): PoolInUse => {
-    const { names } = agent.connection
+  const poolFor = (agent: PooledAgent): Dispatcher => {
     const key = keyOf(agent)
     const known = bySettings.get(key)
     if (known !== undefined) return known
-    closeUnused()
-    const lookup = names === 'system' ? system(agent.timeouts.connectMs) : dns
-    const made = { dispatcher: dispatcherFor(agent, lookup), usedAtMs: elapsedMs(), isClosed: false }
+    const lookup = agent.connection.names === 'system' ? system(agent.timeouts.connectMs) : dns
+    const made = dispatcherFor(agent, lookup)
     bySettings.set(key, made)
     return made
-  }
-
-  const closeUnused = () => {
-    for (const [key, pool] of bySettings) if (elapsedMs() - pool.usedAtMs >= UNUSED_MS) close(key, pool)
-  }
-
-  /** What is still in progress in the pool goes on to its end. A call that needs another request opens a new one. */
-  const close = (key: string, pool: PoolInUse) => {
-    const { dispatcher } = pool
-    bySettings.delete(key)
-    pool.isClosed = true
-    closing.add(dispatcher)
-    markRejectionHandled(dispatcher.close().finally(() => closing.delete(dispatcher)))
   }
 
   return {
     of(agent) {
       let pool = byAgent.get(agent)
-      if (pool === undefined || pool.isClosed) {
+      if (pool === undefined) {
         pool = poolFor(agent)
         byAgent.set(agent, pool)
       }
-      pool.usedAtMs = elapsedMs()
-      return pool.dispatcher
+      return pool
     },
+    /** What is still in progress in a pool goes on to its end. A call that needs another request opens a new one. */
     keepFor(agents) {
       const kept = new Set(agents.map(keyOf))
-      for (const [key, pool] of bySettings) if (!kept.has(key)) close(key, pool)
+      byAgent = new WeakMap()
+      for (const [key, pool] of bySettings) {
+        if (kept.has(key)) continue
+        bySettings.delete(key)
+        closing.add(pool)
+        markRejectionHandled(pool.close().finally(() => closing.delete(pool)))
+      }
     },
     async destroy() {
-      const inUse = [...bySettings.values()].map(({ dispatcher }) => dispatcher)
-      await Promise.all([...inUse, ...closing].map((dispatcher) => dispatcher.destroy()))
+      await Promise.all([...bySettings.values(), ...closing].map((pool) => pool.destroy()))
     },
   }
 }

@@ -113,7 +113,7 @@ test('a run that returns another number of results fails its batch, so that no c
 test('a batch is sent when gather resolves, with all calls that have arrived until then', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let gathered = 0
-  const { double, batches } = doubling({ gather: () => gates[gathered++]?.promise ?? Promise.resolve() })
+  const { double, batches } = doubling({ gather: (send) => void gates[gathered++]?.promise.then(send) })
   const first = double(1)
   await Promise.resolve()
   const second = double(2)
@@ -129,8 +129,9 @@ test('a batch is sent when gather resolves, with all calls that have arrived unt
 test('gather receives the size of the last batch', async () => {
   const sizes: number[] = []
   const { double } = doubling({
-    gather: async (lastSize) => {
+    gather(send, lastSize) {
       sizes.push(lastSize)
+      queueMicrotask(send)
     },
   })
   await Promise.all([1, 2, 3].map(double))

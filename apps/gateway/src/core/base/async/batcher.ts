@@ -11,16 +11,15 @@ export interface BatcherOptions {
    */
   readonly isTooSlow?: (error: unknown) => boolean
   /**
-   * Resolves when the next batch shall run, given the size of the last one. By default a batch holds what arrives in the
+   * Calls `send` when the next batch shall run, given the size of the last one. By default a batch holds what arrives in the
    * same turn of the microtasks.
    */
-  readonly gather?: (lastSize: number) => Promise<void>
+  readonly gather?: (send: () => void, lastSize: number) => void
 }
 
 interface Waiting<Item, Result> {
   readonly item: Item
-  resolve(result: Result | PromiseLike<Result>): void
-  reject(error: unknown): void
+  readonly reply: PromiseWithResolvers<Result>
 }
 
 /** After a batch that was too slow, each success lets the next batch grow by this share of the maximum size. */
@@ -31,42 +30,47 @@ const GROWTH = 1 / 32
  * affordable. A batch that fails is halved until the failing item is alone, so that one bad value does not fail the others.
  * The result of an item may be a promise, for which the next batch does not wait.
  */
+export function createBatcher<Item>(
+  run: (items: readonly Item[]) => Promise<void>,
+  options: BatcherOptions,
+): Batcher<Item, void>
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly (Result | PromiseLike<Result>)[]>,
-  { sizeMax, isShared, isTooSlow = () => false, gather = () => Promise.resolve() }: BatcherOptions,
+  options: BatcherOptions,
+): Batcher<Item, Result>
+export function createBatcher<Item, Result>(
+  run: (items: readonly Item[]) => Promise<unknown>,
+  { sizeMax, isShared, isTooSlow = () => false, gather = queueMicrotask }: BatcherOptions,
 ): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
-  let isPumping = false
+  let isBusy = false
   let lastSize = 0
   let size = sizeMax
 
-  async function pump(): Promise<void> {
-    isPumping = true
-    while (waiting.length > 0) {
-      await gather(lastSize)
-      const batch = waiting.length > size ? waiting.splice(0, size) : waiting
-      if (batch === waiting) waiting = []
-      lastSize = batch.length
+  async function send(): Promise<void> {
+    const batch = waiting.length > size ? waiting.splice(0, size) : waiting
+    if (batch === waiting) waiting = []
+    lastSize = batch.length
+    try {
       await settle(batch)
+    } catch (error) {
+      // What is rejected here has no result yet, nor would it get one.
+      for (const { reply } of [...batch, ...waiting.splice(0)]) reply.reject(error)
     }
-    isPumping = false
-  }
-
-  /** Rejects the waiting items, which would otherwise wait for a pump that has stopped. The next item starts it again. */
-  function refuseWaiting(error: unknown): void {
-    isPumping = false
-    for (const { reject } of waiting.splice(0)) reject(error)
+    if (waiting.length > 0) gather(send, lastSize)
+    else isBusy = false
   }
 
   async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await run(batch.map(({ item }) => item))
-      if (results.length !== batch.length) throw new Error('a batch returned another number of results')
+      const results = (await run(batch.map(({ item }) => item))) as readonly Result[] | undefined
+      if (results !== undefined && results.length !== batch.length)
+        throw new Error('a batch returned another number of results')
       if (size < sizeMax) size = Math.min(sizeMax, size + Math.ceil(sizeMax * GROWTH))
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
+      for (const [index, { reply }] of batch.entries()) reply.resolve(results?.[index] as Result)
     } catch (error) {
       if (batch.length === 1 || isShared(error)) {
-        for (const { reject } of batch) reject(error)
+        for (const { reply } of batch) reply.reject(error)
         return
       }
       const half = batch.length >> 1
@@ -80,9 +84,13 @@ export function createBatcher<Item, Result>(
     }
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
-      if (!isPumping) pump().catch(refuseWaiting)
-    })
+  return (item) => {
+    const reply = Promise.withResolvers<Result>()
+    waiting.push({ item, reply })
+    if (!isBusy) {
+      isBusy = true
+      gather(send, lastSize)
+    }
+    return reply.promise
+  }
 }

@@ -7,20 +7,15 @@ export class DeadlineError extends Error {
 }
 
 /** Settles like `work`, or rejects with a {@link DeadlineError} after `ms` milliseconds. */
-export function withDeadline<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    // The event loop runs timers before it reads sockets. If the process itself was busy, the answer may already have
-    // arrived without having been read, so it gets one more turn of the loop.
-    const timer = setTimeout(() => setImmediate(() => reject(new DeadlineError(ms))), ms)
-    work.then(
-      (result) => {
-        clearTimeout(timer)
-        resolve(result)
-      },
-      (error: unknown) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
+export async function withDeadline<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>()
+  // The event loop runs timers before it reads sockets. If the process itself was busy, the answer may already have
+  // arrived without having been read, so it gets one more turn of the loop.
+  const timer = setTimeout(() => setImmediate(() => reject(new DeadlineError(ms))), ms)
+  work.then(resolve, reject)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
 }

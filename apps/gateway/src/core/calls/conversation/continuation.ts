@@ -34,7 +34,7 @@ export async function continuedConversation(
 ): Promise<string> {
   const { callId, field } = last(after)
   const { agent } = call
-  const context = agent.adapter.context(agent)
+  const context = agent.context
   const isKeptHere = context === 'gateway'
   const scope = [ownerId, agent.id, call.ledgerApp, call.endUser]
   const refuse = (detail: string) => fail('previous_response_not_found', { field, detail })

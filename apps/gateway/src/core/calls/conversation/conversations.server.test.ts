@@ -16,7 +16,7 @@ const BOUNDS = {
   ledgerRetentionDays: 500,
 }
 
-const derivedIds = createDerivedIds(() => 'secret')
+const derivedIds = createDerivedIds({ value: 'secret' })
 let database: Database
 let conversations: Conversations
 

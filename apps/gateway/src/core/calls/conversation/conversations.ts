@@ -126,10 +126,9 @@ const SWEPT_AT_ONCE = 1_000
 export function createConversations(deps: ConversationsDeps): Conversations {
   const { sql, runtime, bounds } = deps
 
-  const remember = createBatcher<TurnRow, void>(
+  const remember = createBatcher<TurnRow>(
     async (turns) => {
       await sql.query(REMEMBER, [JSON.stringify(turns), bounds.maxTurns, bounds.maxCharacters])
-      return turns.map(() => undefined)
     },
     { sizeMax: REMEMBERED_AT_ONCE, isShared: concernsDatabase, isTooSlow: isStatementTimeout },
   )

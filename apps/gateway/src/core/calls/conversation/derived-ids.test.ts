@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { createDerivedIds } from './derived-ids.ts'
 
-const derivedIds = createDerivedIds(() => 'the secret of an installation')
+const derivedIds = createDerivedIds({ value: 'the secret of an installation' })
 const NAME = { ownerId: 'owner', endUser: 'ann', agent: 'agent', app: 'app', conversation: 'chat-1' }
-const otherInstallation = createDerivedIds(() => 'the secret of another one')
+const otherInstallation = createDerivedIds({ value: 'the secret of another one' })
 
 test('an id is the same for every call and reveals nothing of its parts', () => {
   const key = derivedIds.conversationKey(NAME)

@@ -48,10 +48,10 @@ export const ERASED = 'erased-'
 /** Size of the cache of end users' ids. The same end users call repeatedly, and the HMAC costs more than the lookup. */
 const END_USER_IDS_MAX = 1_000
 
-export function createDerivedIds(secret: () => string): DerivedIds {
+export function createDerivedIds(secret: { readonly value: string }): DerivedIds {
   // Each part is preceded by its length, so that two different lists of parts never give the same input.
   const derive = (kind: string, ...parts: readonly string[]) => {
-    const hmac = createHmac('sha256', secret()).update(kind)
+    const hmac = createHmac('sha256', secret.value).update(kind)
     for (const part of parts) hmac.update(`|${part.length}|${part}`)
     return hmac.digest('hex')
   }

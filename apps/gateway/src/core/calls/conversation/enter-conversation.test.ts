@@ -38,7 +38,7 @@ describe('a conversation that is entered with files within the request', () => {
     const deps = {
       ...depsFor(files, server, CONTENT.length),
       conversations: { ...conversations, ...kept },
-      derivedIds: createDerivedIds(() => 'secret'),
+      derivedIds: createDerivedIds({ value: 'secret' }),
       keptCharactersMax: 1_000,
       sql: { query: () => Promise.reject(new Error('nothing is continued')) },
     }

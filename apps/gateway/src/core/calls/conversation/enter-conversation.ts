@@ -1,4 +1,4 @@
-import type { AgentCall } from '#core/agents/adapter.ts'
+import type { AgentCall, CallMessage } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import type { PauseAnswer } from '#core/agents/pause.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
@@ -107,26 +107,37 @@ export function enterConversation(
   const { call, callId, ownerId, answer, isKept = false } = chat
   const asked = agentCallOf(deps, chat)
   const baseCall = { ...asked, isKept, ...(answer !== undefined && { answer }) }
-  const enter = () =>
-    call.asks.hasOwnFiles
-      ? enterWithFiles(deps, chat, baseCall, ending)
-      : enterAlone(deps, chat, baseCall, ending)
+  const enter = call.asks.hasOwnFiles ? enterWithFiles : enterAlone
   // Read before the admission as well, but other calls may have continued the same conversation since.
   return call.conversation.kind === 'continued' && answer === undefined
-    ? continuedConversation(deps, call, ownerId, call.conversation, callId).then(enter)
-    : enter()
+    ? continuedConversation(deps, call, ownerId, call.conversation, callId).then(() =>
+        enter(deps, chat, baseCall, ending),
+      )
+    : enter(deps, chat, baseCall, ending)
 }
 
 /** The call as its adapter gets it, apart from what is stored of its conversation. */
 export function agentCallOf(
   { derivedIds }: Pick<EnterDeps, 'derivedIds'>,
   {
-    call,
+    call: asked,
     callId,
     ownerId,
   }: Pick<AdmittedChat<Call & Pick<DeployedCall, 'card'>>, 'call' | 'callId' | 'ownerId'>,
 ): AgentCall {
-  return agentCall(call, callId, derivedIds.endUserId(ownerId, call.endUser))
+  const { agent, app, appId, stream, asks, card } = asked
+  const endUser = derivedIds.endUserId(ownerId, asked.endUser)
+  const call = { callId, agent, card, app, appId, stream, platformConversationId: undefined, endUser }
+  if (asks.kind === 'messages') {
+    const { messages, parameters, sentFields } = asks
+    return { ...call, query: '', messages, files: [], variables: {}, parameters, sentFields }
+  }
+  const { query, variables, hasOwnFiles } = asks
+  // Files that the gateway has itself are attached separately.
+  const files = hasOwnFiles
+    ? []
+    : asks.files.flatMap(({ file }) => (typeof file === 'string' ? agentFile(file) : []))
+  return { ...call, query, messages: undefined, files, variables, parameters: {} }
 }
 
 async function enterWithFiles(
@@ -159,7 +170,7 @@ function enterAlone(
   ending: CallEnding,
 ): Entered | Promise<Entered> {
   const { agent, asks } = chat.call
-  switch (agent.adapter.context(agent)) {
+  switch (agent.context) {
     case 'client':
       return derivedTurn(deps, chat, baseCall)
     case 'platform':
@@ -172,24 +183,6 @@ function enterAlone(
     case 'none':
       return plainTurn(baseCall)
   }
-}
-
-function agentCall(
-  { agent, app, appId, stream, asks, card }: Call & Pick<DeployedCall, 'card'>,
-  callId: string,
-  endUser: string,
-): AgentCall {
-  const call = { callId, agent, card, app, appId, stream, platformConversationId: undefined, endUser }
-  if (asks.kind === 'messages') {
-    const { messages, parameters, sentFields } = asks
-    return { ...call, query: '', messages, files: [], variables: {}, parameters, sentFields }
-  }
-  const { query, variables, hasOwnFiles } = asks
-  // Files that the gateway has itself are attached separately.
-  const files = hasOwnFiles
-    ? []
-    : asks.files.flatMap(({ file }) => (typeof file === 'string' ? agentFile(file) : []))
-  return { ...call, query, messages: undefined, files, variables, parameters: {} }
 }
 
 function plainTurn(agentCall: AgentCall): Entered {
@@ -253,18 +246,30 @@ const NOTHING_KEPT: ConversationTurn = {
 }
 
 /** For agents without memory: the stored turns are sent before the query, and the completed turn is stored. */
-async function rememberedTurn(deps: EnterDeps, chat: AdmittedChat, baseCall: AgentCall): Promise<Entered> {
-  const { conversations, keptCharactersMax } = deps
-  const { call, callId } = chat
+function rememberedTurn(
+  deps: EnterDeps,
+  chat: AdmittedChat,
+  baseCall: AgentCall,
+): Entered | Promise<Entered> {
   const key = conversationKey(deps, chat)
   // A conversation that starts with this call has no turns yet, so the query is saved.
-  const turns = call.conversation.kind === 'new' ? [] : await conversations.turns(key)
-  const answer = new StoredAnswer(keptCharactersMax)
-  const { messages, question } = withTurns(
-    turns,
-    baseCall.messages ?? [userMessage(baseCall.query, baseCall.files)],
-  )
+  if (chat.call.conversation.kind === 'new') return turnAfter([], deps, chat, baseCall, key)
+  return deps.conversations.turns(key).then((turns) => turnAfter(turns, deps, chat, baseCall, key))
+}
+
+function turnAfter(
+  turns: readonly CallMessage[],
+  { conversations, keptCharactersMax }: EnterDeps,
+  { call, callId }: AdmittedChat,
+  baseCall: AgentCall,
+  key: string,
+): Entered {
+  const { query, files } = baseCall
   const isWholeArray = call.asks.kind === 'messages'
+  const { messages, question } = isWholeArray
+    ? withTurns(turns, baseCall.messages ?? [])
+    : { messages: [...turns, userMessage(query, files)], question: query.trim() === '' ? '' : query }
+  const answer = new StoredAnswer(keptCharactersMax)
   return {
     agentCall: { ...baseCall, messages },
     turn: {

@@ -20,8 +20,10 @@ export class FilesOfReply {
   /** Whether the text ends with a line that shows a file. */
   #isAfterFile = false
 
-  constructor(agent: Pick<Agent, 'baseUrl' | 'filesUrl'>) {
+  /** @param textBefore - the end of the text that came before, in which there is no URL */
+  constructor(agent: Pick<Agent, 'baseUrl' | 'filesUrl'>, textBefore = '') {
     this.#agent = agent
+    if (textBefore !== '') this.saw(textBefore)
   }
 
   get all(): readonly { readonly made: MadeFile; readonly offered: OfferedFile }[] {

@@ -3,7 +3,7 @@ const URLS_MAX = 500
 /** The longest URL that is remembered as a whole. */
 const CHARACTERS_MAX = 2_048
 /** What may precede the first slash of a URL. */
-const SCHEME_CHARACTERS = 8
+export const SCHEME_CHARACTERS = 8
 
 const DELIMITER = /[\s"'<>()[\]]/
 const DELIMITERS = /[\s"'<>()[\]]+/

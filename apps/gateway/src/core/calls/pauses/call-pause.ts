@@ -9,17 +9,15 @@ import type { KeptPause, PauseHolder, Pauses } from './pauses.ts'
 /** How long to wait before a claim is ended once more, for outages of the database. */
 const AGAIN_MS = [500, 2_000, 10_000, 30_000]
 
+export type PauseKeeper = Pick<Pauses, 'keep' | 'endClaim'>
+
 /** The pauses of one call: the one that it has claimed, and the one with which it may end. */
 export class CallPause {
-  readonly #pauses: Pick<Pauses, 'keep' | 'endClaim'>
-  readonly #holder: Omit<PauseHolder, 'residence'>
+  readonly #pauses: PauseKeeper
+  readonly #holder: PauseHolder
   #hasClaim: boolean
 
-  constructor(
-    pauses: Pick<Pauses, 'keep' | 'endClaim'>,
-    holder: Omit<PauseHolder, 'residence'>,
-    hasClaim: boolean,
-  ) {
+  constructor(pauses: PauseKeeper, holder: PauseHolder, hasClaim = false) {
     this.#pauses = pauses
     this.#holder = holder
     this.#hasClaim = hasClaim
@@ -33,10 +31,9 @@ export class CallPause {
   ): Promise<OfferedPause | undefined> {
     const [first] = pauses
     if (first === undefined) return undefined
-    const holder = { ...this.#holder, residence: residenceAt(deployment) }
-    const kept = { pauses, ...stopIds }
+    const keep = () => this.#pauses.keep(this.#holder, residenceAt(deployment), { pauses, ...stopIds })
     // Once more for a short outage: without its row the run could not be answered.
-    await this.#pauses.keep(holder, kept).catch(() => this.#pauses.keep(holder, kept))
+    await keep().catch(keep)
     this.#hasClaim = false
     return offeredPause(this.#holder.callId, first)
   }

@@ -11,7 +11,7 @@ import type { IssuedFiles } from '#core/uploads/issued-files.ts'
 import type { Pauses } from './pauses.ts'
 import { type ClaimedPause, resolvePause } from './resolve-pause.ts'
 
-interface AnsweringDeps {
+export interface AnsweringDeps {
   readonly pauses: Pick<Pauses, 'find' | 'drop'>
   readonly files: Pick<IssuedFiles, 'isIssued' | 'find'>
 }

@@ -43,7 +43,7 @@ test.each([
   ],
 ])('%s up to the bound are a pause, and more fail the reply', (_what, within, beyond) => {
   const { content } = read(within)
-  expect([content.isComplete, content.pauses.length]).toEqual([true, within.length])
+  expect([content.isComplete, content.pauses?.length]).toEqual([true, within.length])
   const excess = read(beyond)
   expect(excess.content.failure).toMatchObject({ reason: 'agent_malformed', isTooLarge: true })
   expect(excess.batch.filter(({ type }) => type === 'end')).toEqual([])

@@ -45,7 +45,6 @@ export interface PauseHolder {
   readonly app: string
   /** The client's id of the conversation. */
   readonly conversation: string
-  readonly residence: Residence
 }
 
 /** The open pauses of all conversations. They are claimed by the admission of the call that answers. */
@@ -54,7 +53,7 @@ export interface Pauses {
    * Keeps the pause with which a call has ended; the one that the call has answered is over then. Resolves when the next call finds
    * it, on any replica.
    */
-  keep(holder: PauseHolder, kept: KeptPause): Promise<void>
+  keep(holder: PauseHolder, at: Residence, kept: KeptPause): Promise<void>
   /** The pause with this id, which an admission has met; undefined if it is not open any more. */
   find(id: string): Promise<OpenPause | undefined>
   /** What its user may see of a row; undefined if it was encrypted with a key that is not known any more. */
@@ -86,7 +85,7 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
   }
 
   return {
-    async keep({ callId, ownerId, endUser, agent, app, conversation, residence }, kept) {
+    async keep({ callId, ownerId, endUser, agent, app, conversation }, { deployment, state }, kept) {
       const { sealed, secret } = secrets.seal(JSON.stringify(kept), pauseContext(callId))
       await sql.query(KEEP, [
         callId,
@@ -95,8 +94,8 @@ export function createPauses({ sql, secrets, retentionDays }: PausesDeps): Pause
         agent,
         app,
         conversation,
-        residence.deployment,
-        residence.state,
+        deployment,
+        state,
         sealed,
         secret,
         kept.pauses[0]?.expiresAt ?? null,

@@ -11,12 +11,16 @@ import type { ClaimedPause } from './resolve-pause.ts'
 
 const WITHIN_MS = 5_000
 
+export interface StopPausedDeps extends Pick<EnterDeps, 'derivedIds'> {
+  readonly upstream: Pick<Upstream, 'help' | 'cards'>
+}
+
 /**
  * Stops a run that waits, if its platform can. A run that is not stopped waits there until it expires, without an answer, also where
  * the platform cannot be asked how to stop it.
  */
 export async function stopPaused(
-  deps: Pick<EnterDeps, 'derivedIds'> & { readonly upstream: Pick<Upstream, 'help' | 'cards'> },
+  deps: StopPausedDeps,
   { kept, residence }: ClaimedPause,
   chat: AdmittedChat<UnroutedCall>,
 ): Promise<void> {

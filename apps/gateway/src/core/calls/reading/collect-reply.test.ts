@@ -3,12 +3,13 @@ import type { ChatEvent } from '#core/agents/events.ts'
 import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
-import { type CollectedParts, type CollectedReply, collectReply, partsCollector } from './collect-reply.ts'
+import { type CollectedParts, type CollectedReply, collectReply, PartsCollector } from './collect-reply.ts'
 
 const end: ChatEvent = { type: 'end', reason: 'stop' }
 const ALL = { reasoning: true, toolCalls: true, details: true }
 
-const collectorOf = (parts: CollectedParts) => partsCollector('dify', parts, (reply: CollectedReply) => reply)
+const collectorOf = (parts: CollectedParts) =>
+  new PartsCollector('dify', parts, (reply: CollectedReply) => reply)
 const collect = (events: readonly ChatEvent[], parts: CollectedParts = {}) =>
   collectReply(chatOf(events.map((event) => [event])).events, collectorOf(parts), 1_000)
 

@@ -1,11 +1,10 @@
 import type { ChatEvent, ChatEvents, DetailEvent, FinishReason, TokenCounts } from '#core/agents/events.ts'
 import type { OfferedFile } from '#core/agents/made-file.ts'
-import type { OfferedPause } from '#core/agents/pause.ts'
+import { type OfferedPause, type Pause, textOfPause } from '#core/agents/pause.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
 import { Problem } from '#core/errors/errors.ts'
 import type { ReplyCollector } from '#core/reply-log/kept-form.ts'
 import { detailsOf } from './detail-of.ts'
-import { ReplyText } from './reply-text.ts'
 import { type ToolCall, ToolCalls } from './tool-calls.ts'
 
 /** A complete reply, from which each face builds its response. The parts that the face does not ask for are empty. */
@@ -59,39 +58,17 @@ export async function collectReply<Reply>(
   return collector.reply
 }
 
-/**
- * Collects the parts of which most faces build their reply.
- *
- * @param render - builds the reply of the face
- */
-export function partsCollector<Reply>(
-  model: string,
-  parts: CollectedParts,
-  render: (reply: CollectedReply) => Reply,
-): ReplyCollector<Reply> {
-  const collector = new PartsCollector(model, parts)
-  return {
-    add: (event) => collector.add(event),
-    get heldBytes() {
-      return collector.heldBytes
-    },
-    get reply() {
-      return render(collector.reply)
-    },
-  }
-}
-
-class PartsCollector implements ReplyCollector<CollectedReply> {
+/** Collects the parts of which most faces build their reply. */
+export class PartsCollector<Reply> implements ReplyCollector<Reply> {
+  heldBytes = 0
   readonly #parts: CollectedParts
-  readonly #replyText = new ReplyText()
-  readonly #toolCalls = new ToolCalls()
+  readonly #render: (reply: CollectedReply) => Reply
+  #toolCalls: ToolCalls | undefined
   readonly #details: DetailEvent[] = []
   /** The last entry of the details while it is reasoning, whose fragments are joined into one entry. */
   #openReasoning: { text: string } | undefined
   #model: string
   #content = ''
-  #contentBytes = 0
-  #bytesBeside = 0
   #reasoning = ''
   /** Of each field, with lists that grow with the reply. */
   #logprobs: Map<string, unknown> | undefined
@@ -101,21 +78,19 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
   #files: readonly OfferedFile[] | undefined
   #pause: OfferedPause | undefined
 
-  constructor(model: string, parts: CollectedParts) {
+  /** @param render - builds the reply of the face */
+  constructor(model: string, parts: CollectedParts, render: (reply: CollectedReply) => Reply) {
     this.#model = model
     this.#parts = parts
+    this.#render = render
   }
 
-  get heldBytes(): number {
-    return this.#contentBytes + this.#bytesBeside
-  }
-
-  get reply(): CollectedReply {
-    return {
+  get reply(): Reply {
+    return this.#render({
       model: this.#model,
       content: this.#content,
       reasoning: this.#reasoning,
-      toolCalls: this.#toolCalls.list,
+      toolCalls: this.#toolCalls?.list ?? [],
       details: this.#details,
       logprobs: this.#logprobs && Object.fromEntries(this.#logprobs),
       citations: this.#citations && {
@@ -126,11 +101,10 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       usage: this.#usage,
       files: this.#files,
       pause: this.#pause,
-    }
+    })
   }
 
   add(event: ChatEvent): void {
-    this.#addContent(event)
     switch (event.type) {
       case 'model':
         this.#model = event.model
@@ -143,10 +117,22 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
         this.#pause = event.pause
         this.#files = event.files
         return
+      case 'text':
+        this.#content += event.text
+        this.heldBytes += Buffer.byteLength(event.text)
+        break
+      case 'replace':
+        // The reply has not been sent yet, so only the replacement is kept.
+        this.heldBytes += Buffer.byteLength(event.text) - Buffer.byteLength(this.#content)
+        this.#content = event.text
+        break
+      case 'pause':
+        this.#addPause(event.pause)
+        break
       case 'reasoning':
         if (this.#parts.reasoning) {
           this.#reasoning += event.text
-          this.#bytesBeside += Buffer.byteLength(event.text)
+          this.heldBytes += Buffer.byteLength(event.text)
         }
         break
       case 'logprobs':
@@ -155,16 +141,24 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
         return
       case 'tool_calls':
         if (this.#parts.toolCalls) {
+          this.#toolCalls ??= new ToolCalls()
           this.#toolCalls.add(event.delta)
-          this.#bytesBeside += Buffer.byteLength(JSON.stringify(event.delta))
+          this.heldBytes += Buffer.byteLength(JSON.stringify(event.delta))
         }
         break
     }
     if (this.#parts.details) this.#addDetail(event)
   }
 
+  /** A question is a paragraph of the text. */
+  #addPause(pause: Pause): void {
+    const text = (this.#content === '' ? '' : '\n\n') + textOfPause(pause)
+    this.#content += text
+    this.heldBytes += Buffer.byteLength(text)
+  }
+
   #addOpenAiFields(event: Extract<ChatEvent, { type: 'logprobs' | 'citations' }>): void {
-    this.#bytesBeside += Buffer.byteLength(JSON.stringify(event))
+    this.heldBytes += Buffer.byteLength(JSON.stringify(event))
     if (event.type === 'logprobs') {
       this.#logprobs ??= new Map()
       joinLists(this.#logprobs, event.logprobs)
@@ -175,22 +169,10 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
     for (const annotation of event.annotations) this.#citations.annotations.push(annotation)
   }
 
-  #addContent(event: ChatEvent): void {
-    const text = this.#replyText.add(event)
-    if (event.type === 'replace') {
-      // The reply has not been sent yet, so only the replacement is kept.
-      this.#content = event.text
-      this.#contentBytes = Buffer.byteLength(event.text)
-    } else if (text !== '') {
-      this.#content += text
-      this.#contentBytes += Buffer.byteLength(text)
-    }
-  }
-
   #addDetail(event: ChatEvent): void {
     if (event.type === 'reasoning' && this.#openReasoning !== undefined) {
       this.#openReasoning.text += event.text
-      this.#bytesBeside += Buffer.byteLength(event.text)
+      this.heldBytes += Buffer.byteLength(event.text)
       return
     }
     for (const detail of detailsOf(event)) {
@@ -198,7 +180,7 @@ class PartsCollector implements ReplyCollector<CollectedReply> {
       this.#details.push(
         this.#openReasoning === undefined ? detail : { type: 'reasoning', data: this.#openReasoning },
       )
-      this.#bytesBeside += Buffer.byteLength(JSON.stringify(detail))
+      this.heldBytes += Buffer.byteLength(JSON.stringify(detail))
     }
   }
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { createAgentCatalog } from '#core/agents/catalog.ts'
 import { createAdmission } from '#core/calls/admission.ts'
-import { settleCalls } from '#core/calls/settle-calls.ts'
+import { followCalls, settleCalls } from '#core/calls/settle-calls.ts'
 import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'
 import { createLedger, type Ledger } from '#core/ledger/ledger.ts'
@@ -83,7 +83,7 @@ describe('an upload whose key is not valid any more', () => {
     const ends: string[] = []
     const refused = Promise.withResolvers<(reason: ErrorReason) => void>()
     const receiving = receiverOf({
-      observe: settleCalls({ settle }),
+      observe: followCalls([settleCalls({ settle })]),
       keyWatch: {
         watch(key, onRefused) {
           expect(key).toMatchObject({ keyId: uploader.keyId, ownerId: uploader.owner.userId })

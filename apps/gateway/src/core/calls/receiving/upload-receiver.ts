@@ -3,7 +3,7 @@ import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
-import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
+import { AMPLE_SPACE, DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { OwnerTurns, type WaitingPlaces } from '#core/limits/sharing/owner-turns.ts'
 import type { Principal } from '#core/requests/principal.ts'
@@ -53,7 +53,7 @@ export interface UploadsInProgress {
 export interface UploadReceiverDeps extends ReceiveDeps {
   readonly catalog: Pick<AgentCatalog, 'current'>
   /** Defaults to {@link AMPLE_SPACE}. */
-  readonly space?: Pick<DiskSpace, 'requireSpace'>
+  readonly space?: Pick<DiskSpace, 'isLow'>
   readonly turns: UploadTurns
 }
 
@@ -74,7 +74,7 @@ export function createUploadReceiver(deps: UploadReceiverDeps): UploadReceiver &
   function requireUploader(caller: Principal, agent: string | undefined): string {
     const agentId = agentOfUpload(catalog.current(), requireUploadKey(caller), agent)
     if (isDraining) throw new Problem('draining')
-    space.requireSpace()
+    if (space.isLow) throw new Problem('unavailable', DISK_FULL)
     turns.requirePlace({ owner: caller.userId })
     return agentId
   }

@@ -1,10 +1,5 @@
 import type { Agent, AgentApp, CallMessage } from '#core/agents/adapter.ts'
-import {
-  type AllowedAgent,
-  modelNames,
-  selectAllowedAgents,
-  takesAnyApp,
-} from '#core/agents/allowed-agents.ts'
+import { type AllowedAgent, modelNames, selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
@@ -122,13 +117,22 @@ export function resolveCall(
   const agent = findAgent(agents, name, allowedAgents)
   requirePlainIds(request)
   const app = findApp(agent, name, allowedAgents)
-  const urls = new RequestUrls(isIssued)
-  const rules = fileRules(agent, urls)
-  const asks = resolveAsks(request, agent, rules, isNew)
-  requireAppId(agent, app, name)
-  const needsConversation = requireConversationId(agent, request)
-  if (asks.kind === 'question') requireFiles(asks.files, urls)
-  if (request.asks.kind === 'question') requirePublicVariables(request.asks.variables, urls)
+  const { asks: asked } = request
+  let urls: RequestUrls | undefined
+  let asks: AsksOf
+  if (asked.kind === 'messages') {
+    urls = new RequestUrls(isIssued)
+    asks = messagesOf(asked, request, agent, fileRules(agent, urls), isNew)
+  } else {
+    if (asked.files.length > 0 || Object.keys(asked.variables).length > 0) urls = new RequestUrls(isIssued)
+    asks = questionOf(asked, request.answer)
+  }
+  const needed = agent.requires
+  if (needed.includes('app_id')) requireAppId(agent, app, name)
+  const needsConversation = needed.includes('conversation_id')
+  if (needsConversation) requireConversationId(agent, request)
+  if (urls !== undefined && asks.kind === 'question') requireFiles(asks.files, urls)
+  if (urls !== undefined && asked.kind === 'question') requirePublicVariables(asked.variables, urls)
   return {
     requestId,
     face,
@@ -139,12 +143,14 @@ export function resolveCall(
     agent,
     app,
     appId: name.appId,
-    ledgerApp: app?.id ?? (takesAnyApp(agent) ? name.appId.trim() : ''),
-    asks: { ...asks, hasOwnFiles: hasOwnFiles(asks, urls) },
-    ignoredTools: ignoredTools(request, agent),
+    ledgerApp: app?.id ?? (agent.takesAnyApp ? name.appId.trim() : ''),
+    asks: { ...asks, hasOwnFiles: urls !== undefined && hasOwnFiles(asks, urls) },
+    ignoredTools: asked.kind === 'messages' ? ignoredTools(asked, agent) : NO_TOOLS,
     conversation: conversationOf(conversation, needsConversation),
   }
 }
+
+const NO_TOOLS: readonly string[] = []
 
 /**
  * Applies every check of {@link resolveCall}, also after one has failed. It is for calls that are refused anyway, because
@@ -171,11 +177,16 @@ export function checkCall(
     chatId: () => requirePlainId('chatId', conversation.chatId),
     conversationId: () => requirePlainId('conversationId', conversation.conversationId),
     endUser: () => requirePlainId('endUser', endUser),
-    app: ofAgent((known) => requireAppId(known, findApp(known, name, allowedAgents), name)),
+    app: ofAgent((known) => {
+      const app = findApp(known, name, allowedAgents)
+      if (known.requires.includes('app_id')) requireAppId(known, app, name)
+    }),
     ...(asks.kind === 'question'
       ? rulesOfQuestion(asks, request.answer, urls)
-      : { messages: ofAgent((known) => resolveAsks(request, known, fileRules(known, urls))) }),
-    conversation: ofAgent((known) => requireConversationId(known, request)),
+      : { messages: ofAgent((known) => messagesOf(asks, request, known, fileRules(known, urls))) }),
+    conversation: ofAgent((known) => {
+      if (known.requires.includes('conversation_id')) requireConversationId(known, request)
+    }),
   })
 }
 
@@ -200,7 +211,7 @@ function fileRules(agent: Agent, urls: RequestUrls): FileRules {
 }
 
 function requireAppId(agent: Agent, app: AgentApp | undefined, { appId, model }: AgentName): void {
-  if (app !== undefined || !isBlank(appId) || !agent.adapter.requires(agent).includes('app_id')) return
+  if (app !== undefined || !isBlank(appId)) return
   fail('app_id_required', {
     field: ['appId'],
     detail: `agent ${agent.id} needs ${model === undefined ? 'an app id' : `an app, as in ${agent.id}/<app id>`}${hintOf(agent)}.`,
@@ -211,16 +222,13 @@ function hintOf({ adapter }: Agent): string {
   return adapter.appIdHint === undefined ? '' : `, ${adapter.appIdHint}`
 }
 
-/** Returns whether the agent needs a `conversation_id`. On faces with messages a call without one gets a new conversation. */
-function requireConversationId(agent: Agent, { asks, conversation }: ChatRequest): boolean {
-  if (!agent.adapter.requires(agent).includes('conversation_id')) return false
-  if (isBlank(conversation.conversationId) && asks.kind === 'question') {
-    fail('conversation_id_required', {
-      field: ['conversationId'],
-      detail: `agent ${agent.id} needs a real value.`,
-    })
-  }
-  return true
+/** On faces with messages a call without a `conversation_id` gets a new conversation. */
+function requireConversationId(agent: Agent, { asks, conversation }: ChatRequest): void {
+  if (asks.kind === 'messages' || !isBlank(conversation.conversationId)) return
+  fail('conversation_id_required', {
+    field: ['conversationId'],
+    detail: `agent ${agent.id} needs a real value.`,
+  })
 }
 
 function requireQuery({ query, files }: Pick<RequestedQuestion, 'query' | 'files'>): void {
@@ -228,6 +236,7 @@ function requireQuery({ query, files }: Pick<RequestedQuestion, 'query' | 'files
     refuseField(['query'], 'expected a string that is not blank, or files.')
 }
 
+/** Whether files are among those that the gateway has or gets itself. */
 function hasOwnFiles(asks: AsksOf, urls: RequestUrls): boolean {
   if (asks.kind === 'messages') return urls.hasIssued
   return asks.files.some(({ file }) => typeof file !== 'string' || urls.isIssued(file))
@@ -246,21 +255,23 @@ function conversationOf(
 
 type AsksOf = Omit<Question, 'hasOwnFiles'> | Omit<Messages, 'hasOwnFiles'>
 
-/** What the agent gets: the message array only if the context of its conversations is in it. */
-function resolveAsks(
-  { asks, conversation, answer }: ChatRequest,
+function questionOf(asks: RequestedQuestion, answer: ChatRequest['answer']): AsksOf {
+  if (answer === undefined) requireQuery(asks)
+  const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
+  return { ...asks, files, isWhole: false, isLastOfMany: false }
+}
+
+/** What the agent gets of messages: their array only if the context of its conversations is in it. */
+function messagesOf(
+  asks: RequestedMessages,
+  { conversation, answer }: Pick<ChatRequest, 'conversation' | 'answer'>,
   agent: Agent,
   rules: FileRules,
   isNamedAnew = false,
 ): AsksOf {
-  if (asks.kind === 'question') {
-    if (answer === undefined) requireQuery(asks)
-    const files = asks.files.map((file, index) => ({ field: ['files', index], file }))
-    return { ...asks, files, isWhole: false, isLastOfMany: false }
-  }
   const { messages, parameters, sentFields, keepsTurn } = asks
   requireMessages(messages)
-  const context = agent.adapter.context(agent)
+  const context = agent.context
   if (context === 'gateway') {
     requirePublicTools(parameters.tools, rules.urls)
     return {
@@ -293,9 +304,9 @@ function requireSupported({ unsupported, tools }: RequestedMessages, agent: Agen
   refuseField(field, `agent ${agent.id} does not support it; expected it to be left out.`)
 }
 
-function ignoredTools({ asks }: ChatRequest, agent: Agent): readonly string[] {
-  const isIgnoring = agent.tools === 'ignore' && agent.adapter.context(agent) !== 'gateway'
-  return isIgnoring && asks.kind === 'messages' ? asks.tools.kinds : []
+function ignoredTools({ tools }: RequestedMessages, agent: Agent): readonly string[] {
+  const isIgnoring = agent.tools === 'ignore' && agent.context !== 'gateway'
+  return isIgnoring ? tools.kinds : NO_TOOLS
 }
 
 /**
@@ -327,7 +338,7 @@ function findAgent(agents: Agents, name: AgentName, allowedAgents: SelectAllowed
 
 /** The pattern that names any app of an agent as a model, for agents that accept apps that are not configured. */
 function openForm({ agent, isWhole }: AllowedAgent): string[] {
-  return isWhole && takesAnyApp(agent) ? [`${agent.id}/<app id>`] : []
+  return isWhole && agent.takesAnyApp ? [`${agent.id}/<app id>`] : []
 }
 
 function oneOf(names: readonly string[]): string {
@@ -340,7 +351,7 @@ function findApp(
   allowedAgents: SelectAllowed,
 ): AgentApp | undefined {
   if (agent.apps.length === 0) {
-    if (model?.includes('/') && !takesAnyApp(agent)) {
+    if (model?.includes('/') && !agent.takesAnyApp) {
       fail('model_not_found', {
         field: ['appId'],
         detail: `agent ${agent.id} has no apps; expected no slash.`,
@@ -371,7 +382,8 @@ function requirePlainIds({ agent, conversation, endUser }: ChatRequest): void {
 }
 
 function requirePlainId(field: string, id: string): void {
-  requireShort([field], id, ID_CHARACTERS_MAX)
+  // A text has at least as many code units as characters.
+  if (id.length > ID_CHARACTERS_MAX) requireShort([field], id, ID_CHARACTERS_MAX)
   if (!CONTROL.test(id) && id.isWellFormed()) return
   refuseField(
     [field],

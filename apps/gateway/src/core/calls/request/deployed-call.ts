@@ -1,7 +1,6 @@
 import type { Deployment } from '#core/agents/served-agent.ts'
-import { hasSeveralStates, type Residence } from '#core/calls/routing/residence.ts'
-import type { Route } from '#core/calls/routing/route.ts'
-import type { Call, UnroutedCall } from './call.ts'
+import type { Residence } from '#core/calls/routing/residence.ts'
+import type { Call } from './call.ts'
 
 /** A call as one deployment of its agent gets it. */
 export interface DeployedCall extends Call {
@@ -12,18 +11,4 @@ export interface DeployedCall extends Call {
   readonly isPlaced: boolean
   /** Whether the deployment can continue a conversation that lives there. */
   canContinue(residence: Residence): boolean
-}
-
-/** The call as the deployment to which its route leads now gets it. */
-export function deployedCall(call: UnroutedCall, route: Route, card: unknown): DeployedCall {
-  const { deployment, app } = route
-  return {
-    ...call,
-    agent: deployment.agent,
-    app,
-    deployment,
-    card,
-    isPlaced: hasSeveralStates(call.agent),
-    canContinue: (residence) => route.canContinue(residence),
-  }
 }

@@ -7,10 +7,11 @@ import { FairQueue } from '#core/agents/deployments/fair-queue.ts'
 import type { AgentLoad } from '#core/agents/deployments/load.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
+import { InFlight } from '#core/base/async/in-flight.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { DeploymentHealth } from './deployment-health.ts'
-import { HeldSlots } from './held-slots.ts'
 import { homesOf, type Residence } from './residence.ts'
+import { type HeldSlots, type HoldingCall, SlotBounds } from './slot-bounds.ts'
 
 /** What a call is given to choose from. */
 export interface Wish {
@@ -58,11 +59,11 @@ export class AgentRoutes {
   readonly agent: ServedAgent
   readonly queue: FairQueue
   readonly rests: CredentialRests
+  readonly held: HeldSlots
   readonly #deps: AgentRoutesDeps
   readonly #states: readonly DeploymentHealth[]
   /** The only deployment, which saves most agents the choice. */
   readonly #only: DeploymentHealth | undefined
-  readonly #held: HeldSlots
   #repetitions = 0
 
   /**
@@ -74,7 +75,7 @@ export class AgentRoutes {
     this.#deps = deps
     this.agent = agent
     this.queue = predecessor?.queue ?? new FairQueue()
-    this.#held = predecessor === undefined ? new HeldSlots() : predecessor.#held
+    this.held = predecessor?.held ?? { calls: new InFlight(), bounds: undefined }
     this.rests = predecessor?.rests ?? new CredentialRests()
     this.#states = agent.deployments.map((each) => {
       const before = predecessor
@@ -91,7 +92,7 @@ export class AgentRoutes {
   holdBounds(): void {
     const { concurrency } = this.agent
     this.queue.max = concurrency?.queue ?? WITHOUT_QUEUE
-    this.#held.bounds = concurrency
+    this.held.bounds = concurrency && new SlotBounds(concurrency, this.held.calls)
   }
 
   get elapsedMs(): number {
@@ -144,28 +145,27 @@ export class AgentRoutes {
     return Math.ceil(Math.min(...waits) / 1_000)
   }
 
-  /** Whether the agent has a free slot for one more call of this caller. */
-  hasSlot(caller: Caller): boolean {
-    return this.#held.hasRoom(caller)
+  /** Takes a slot of the agent, of which the caller has made sure that there is one. */
+  take(call: HoldingCall): () => void {
+    this.held.bounds?.count(call, 1)
+    return this.held.calls.add(call)
   }
 
-  take(caller: Caller): void {
-    this.#held.take(caller)
-  }
-
-  giveBack(caller: Caller): void {
-    this.#held.giveBack(caller)
+  /** @param remove - what {@link AgentRoutes.take} has returned */
+  giveBack(call: HoldingCall, remove: () => void): void {
+    remove()
+    this.held.bounds?.count(call, -1)
     this.serveWaiting()
   }
 
   /** Lets calls go on that can, since a slot has become free or a deployment may be tried again. */
   serveWaiting(): void {
-    if (this.queue.size > 0) this.queue.serve((caller) => this.hasSlot(caller))
+    if (this.queue.size > 0) this.queue.serve((caller) => this.held.bounds?.hasRoom(caller) !== false)
   }
 
   /** Takes one of the repetitions that may run at once; false if there is none left. */
   beginRepetition(): boolean {
-    if (this.#repetitions >= Math.max(REPETITIONS_MIN, REPETITIONS_SHARE * this.#held.all)) return false
+    if (this.#repetitions >= Math.max(REPETITIONS_MIN, REPETITIONS_SHARE * this.held.calls.size)) return false
     this.#repetitions += 1
     return true
   }
@@ -178,7 +178,7 @@ export class AgentRoutes {
     const nowMs = this.elapsedMs
     return {
       agent: this.agent.id,
-      inFlight: this.#held.all,
+      inFlight: this.held.calls.size,
       waiting: this.queue.size,
       deployments: this.#states.map((state) => state.load(nowMs)),
     }
@@ -215,6 +215,6 @@ export class AgentRoutes {
       if (state.breaker.refused(caller, nowMs)) this.#deps.probe(state, state.findings.failedApp)
       return 'down'
     }
-    return state.isFull ? 'full' : state
+    return state.deployment.max !== undefined && state.isFull ? 'full' : state
   }
 }

@@ -1,15 +1,16 @@
 import type { AgentApp } from '#core/agents/adapter.ts'
 import { Breaker } from '#core/agents/deployments/breaker.ts'
 import type { DeploymentLoad } from '#core/agents/deployments/load.ts'
-import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
+import type { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
-import { agentKey } from '#core/agents/translate/agent-key.ts'
+import { agentKey } from '#core/agents/translate/credentials.ts'
 import type { ErrorReason } from '#core/errors/errors.ts'
 
 /** What calls have shown of a server and its credentials, however the deployment there is configured. */
 class Findings {
   readonly breaker: Breaker
-  readonly refusedFields = new RefusedFields()
+  /** Undefined as long as none was refused. */
+  refusedFields: RefusedFields | undefined
   /** Calls in progress. */
   inFlight = 0
   /** Whether the breaker was last reported as open. */

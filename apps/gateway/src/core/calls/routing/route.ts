@@ -2,6 +2,7 @@ import type { AgentApp } from '#core/agents/adapter.ts'
 import type { Ticket } from '#core/agents/deployments/breaker.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import type { RefusedFromNow } from '#core/agents/deployments/caller-breakers.ts'
+import { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import { type Verdict, verdictOf } from '#core/agents/deployments/verdict.ts'
 import type { Failure } from '#core/agents/events.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
@@ -31,8 +32,14 @@ const RETRY_AFTER_MS_MAX = 2_000
 export class Route {
   /** How long the call has waited for its slot; undefined if it did not wait. */
   queuedMs: number | undefined
+  /** The deployment that answers the call. */
+  deployment: Deployment
+  /** How many attempts have begun. */
+  attempts = 0
+  readonly caller: Caller
   readonly #routes: AgentRoutes
-  readonly #caller: Caller
+  /** Removes the call from those in progress. */
+  readonly #remove: () => void
   readonly #app: AgentApp | undefined
   #residence: Residence | undefined
   #state: DeploymentHealth
@@ -40,7 +47,6 @@ export class Route {
   #ticket: Ticket | undefined
   #tried: DeploymentHealth[] | undefined
   #refusedKeys: string[] | undefined
-  #attempts = 0
   /** When the latest attempt has begun. */
   #beganMs = 0
   #isRepetition = false
@@ -55,16 +61,13 @@ export class Route {
   ) {
     this.#routes = routes
     this.#state = state
-    this.#caller = call.caller
+    this.caller = call.caller
     this.#app = call.app
     this.#residence = call.residence
-    routes.take(call.caller)
+    this.deployment = state.deployment
+    this.#remove = routes.take(this)
     state.findings.inFlight += 1
-    this.#ticket = state.breaker.begin(call.caller, routes.elapsedMs)
-  }
-
-  get deployment(): Deployment {
-    return this.#state.deployment
+    this.#ticket = state.findings.breaker.begin(call.caller, routes.elapsedMs)
   }
 
   /** The app as the deployment has it. */
@@ -72,35 +75,29 @@ export class Route {
     return this.#state.appOf(this.#app)
   }
 
-  /** How many attempts have begun. */
-  get attempts(): number {
-    return this.#attempts
-  }
-
   /** Whether another attempt is allowed after this one. */
   get isLastAttempt(): boolean {
-    return this.#attempts >= this.#routes.agent.retry.attempts
+    return this.attempts >= this.#routes.agent.retry.attempts
   }
 
   /** The time to the first byte that an attempt has: less than the agent's if the call could then go elsewhere from a hang. */
   get firstByteMs(): number {
     const { retry, deployments } = this.#routes.agent
     const { firstByteMs } = this.deployment.agent.timeouts
-    const mayGoElsewhere = this.#keepsNothing && !this.isLastAttempt && deployments.length > 1
-    if (!mayGoElsewhere) return firstByteMs
+    if (deployments.length === 1 || this.isLastAttempt || !this.#keepsNothing) return firstByteMs
     return Math.min(firstByteMs, retry.firstByteMs ?? firstByteMs / retry.attempts)
   }
 
   beginAttempt(): void {
-    this.#attempts += 1
+    this.attempts += 1
     this.#beganMs = this.#routes.elapsedMs
-    this.#ticket ??= this.#state.breaker.begin(this.#caller, this.#routes.elapsedMs)
+    this.#ticket ??= this.#state.findings.breaker.begin(this.caller, this.#routes.elapsedMs)
   }
 
   /** The first event of the reply has come, or the first bytes of a whole reply: the deployment works. */
   answered(): void {
     this.#judge('works')
-    this.#endRepetition()
+    if (this.#isRepetition) this.#endRepetition()
   }
 
   /** The attempt has ended without a verdict about the deployment. */
@@ -118,7 +115,7 @@ export class Route {
     const { failure } = failed
     this.#tried = [...(this.#tried ?? []), this.#state]
     const needsOtherKey = repetitionOf(failure) === 'other_credential'
-    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#state.keyOf(this.#app)]
+    if (needsOtherKey) this.#refusedKeys = [...(this.#refusedKeys ?? []), this.#key]
     const wish = { ...this.#wish, refusedKeys: this.#refusedKeys ?? [] }
     const next = this.#routes.choose({ ...wish, tried: this.#tried })
     if (typeof next !== 'string') return this.#beginRepetition() ? this.#goTo(next, 0) : undefined
@@ -134,14 +131,16 @@ export class Route {
     this.#judge(verdictOf({ failure, httpStatus }), failure)
   }
 
-  /** Fields that the platform has refused lately. */
-  get refusedFields(): readonly string[] {
-    return this.#state.findings.refusedFields.at(this.#routes.elapsedMs)
+  /** Fields that the platform has refused lately; undefined if it never has. */
+  get refusedFields(): readonly string[] | undefined {
+    return this.#state.findings.refusedFields?.at(this.#routes.elapsedMs)
   }
 
   /** Leaves such fields out of the next requests. Returns those that were not known to be refused. */
   rememberRefused(fields: readonly string[]): readonly string[] {
-    return this.#state.findings.refusedFields.remember(fields, this.#routes.elapsedMs)
+    const { findings } = this.#state
+    findings.refusedFields ??= new RefusedFields()
+    return findings.refusedFields.remember(fields, this.#routes.elapsedMs)
   }
 
   /** Whether the deployment of the route can continue a conversation that lives there. */
@@ -180,19 +179,23 @@ export class Route {
     if (this.#isLeft) return
     this.#isLeft = true
     this.#judge('none')
-    this.#endRepetition()
+    if (this.#isRepetition) this.#endRepetition()
     this.#state.findings.inFlight -= 1
-    this.#routes.giveBack(this.#caller)
+    this.#routes.giveBack(this, this.#remove)
   }
 
   get #wish(): Wish {
-    return { caller: this.#caller, app: this.#app, residence: this.#residence }
+    return { caller: this.caller, app: this.#app, residence: this.#residence }
+  }
+
+  get #key(): string {
+    return this.#state.keyOf(this.#app)
   }
 
   get #keepsNothing(): boolean {
     if (this.#isPinned) return false
     const { agent } = this.deployment
-    const context = agent.adapter.context(agent)
+    const context = agent.context
     return context === 'gateway' || context === 'none'
   }
 
@@ -206,7 +209,7 @@ export class Route {
       const ms = retryAfterSeconds * 1_000
       return ms <= RETRY_AFTER_MS_MAX ? ms : undefined
     }
-    return BEFORE_THE_SAME_MS * 2 ** (this.#attempts - 1) * (0.5 + this.#routes.random())
+    return BEFORE_THE_SAME_MS * 2 ** (this.attempts - 1) * (0.5 + this.#routes.random())
   }
 
   #beginRepetition(): boolean {
@@ -215,7 +218,7 @@ export class Route {
   }
 
   #endRepetition(): void {
-    if (this.#isRepetition) this.#routes.endRepetition()
+    this.#routes.endRepetition()
     this.#isRepetition = false
   }
 
@@ -224,9 +227,10 @@ export class Route {
       this.#state.findings.inFlight -= 1
       next.findings.inFlight += 1
       this.#state = next
+      this.deployment = next.deployment
       this.#routes.serveWaiting()
     }
-    this.#ticket = next.breaker.begin(this.#caller, this.#routes.elapsedMs)
+    this.#ticket = next.breaker.begin(this.caller, this.#routes.elapsedMs)
     return { delayMs }
   }
 
@@ -235,18 +239,18 @@ export class Route {
     const ticket = this.#ticket
     if (ticket === undefined) return
     this.#ticket = undefined
-    const { deployment } = this.#state
     const { rests, elapsedMs } = this.#routes
-    const key = this.#state.keyOf(this.#app)
+    const { id } = this.deployment
     const refused = this.#tellBreaker(verdict, ticket)
-    const { owner } = this.#caller
-    if (verdict === 'credential' || verdict === 'rest')
-      rests.rest(deployment.id, key, owner, elapsedMs, failure?.retryAfterSeconds)
-    else if (verdict === 'works') rests.end(deployment.id, key, this.#beganMs)
+    if (verdict === 'credential' || verdict === 'rest') {
+      rests.rest(id, this.#key, this.caller.owner, elapsedMs, failure?.retryAfterSeconds)
+    } else if (verdict === 'works' && rests.all.size > 0) {
+      rests.end(id, this.#key, this.#beganMs)
+    }
     if (verdict === 'none' || verdict === 'rest') return
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     this.#routes.judged(this.#state, {
-      caller: this.#caller,
+      caller: this.caller,
       app: this.#app,
       failure: hasFailed ? failure : undefined,
       refused,
@@ -254,7 +258,7 @@ export class Route {
   }
 
   #tellBreaker(verdict: Verdict, ticket: Ticket): RefusedFromNow {
-    const { breaker } = this.#state
+    const { breaker } = this.#state.findings
     const { elapsedMs, agent } = this.#routes
     const hasFailed = verdict === 'failed' || verdict === 'unreachable'
     const isUnknown = verdict === 'none' || verdict === 'rest'

@@ -1,4 +1,5 @@
 import type { Agent, HelperCall } from '#core/agents/adapter.ts'
+import { createAgent } from '#core/agents/create-agent.ts'
 import type { Caller } from '#core/agents/deployments/caller.ts'
 import { type Deployment, type ServedAgent, servedBySelf } from '#core/agents/served-agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
@@ -36,7 +37,7 @@ export function agentWith(
       max: undefined,
       ...own,
       id,
-      agent: { ...base, baseUrl: `https://${id}.example`, apiKey: `key-of-${id}`, ...agent },
+      agent: createAgent({ ...base, baseUrl: `https://${id}.example`, apiKey: `key-of-${id}`, ...agent }),
     })),
   }
 }

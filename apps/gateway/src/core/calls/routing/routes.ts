@@ -139,7 +139,7 @@ export function createRoutes(deps: RoutesDeps): Routes {
   function tryEnter(routes: AgentRoutes, request: RouteRequest): Route | 'down' | 'full' {
     const state = routes.choose(request)
     if (state === 'down') return state
-    if (state === 'full' || !routes.hasSlot(request.caller)) return 'full'
+    if (state === 'full' || routes.held.bounds?.hasRoom(request.caller) === false) return 'full'
     return new Route(routes, state, request)
   }
 

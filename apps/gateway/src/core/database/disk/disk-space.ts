@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { PeriodicRead } from '#core/base/async/periodic-read.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { fail } from '#core/errors/errors.ts'
 
 /**
  * Whether there is room for writes. PostgreSQL ends when it cannot write its log, so an embedded gateway stops admitting and
@@ -11,12 +10,17 @@ export interface DiskSpace {
   readonly isLow: boolean
   /** As of the last reading; undefined before the first one and where nothing is read. */
   readonly freeBytes: number | undefined
-  /** @throws Problem `unavailable` if {@link DiskSpace.isLow} */
-  requireSpace(): void
 }
 
 /** Where the database is on a server, it has a disk of its own. */
-export const AMPLE_SPACE: DiskSpace = { isLow: false, freeBytes: undefined, requireSpace: () => undefined }
+export const AMPLE_SPACE: DiskSpace = { isLow: false, freeBytes: undefined }
+
+/** The `unavailable` of what is refused while {@link DiskSpace.isLow}. */
+export const DISK_FULL = {
+  detail: 'The gateway has too little disk space to change anything.',
+  limit: 'disk_full',
+  retryAfterSeconds: 5,
+} as const
 
 export interface WatchedDiskSpace extends DiskSpace {
   /** Reads once, and then every second. */
@@ -50,15 +54,14 @@ export function watchDiskSpace({
   observer,
   readFreeBytes = freeBytesOf,
 }: DiskSpaceOptions): WatchedDiskSpace {
-  let freeBytes: number | undefined
-  let isLow = false
+  const space = { isLow: false, freeBytes: undefined as number | undefined, start, stop }
   let isRunning = false
 
   async function read(): Promise<void> {
-    freeBytes = await readFreeBytes(dataDir)
-    if (isLow === freeBytes < freeBytesMin) return
-    isLow = !isLow
-    observer.low(isLow, freeBytes)
+    space.freeBytes = await readFreeBytes(dataDir)
+    if (space.isLow === space.freeBytes < freeBytesMin) return
+    space.isLow = !space.isLow
+    observer.low(space.isLow, space.freeBytes)
   }
 
   // A file system that hangs leaves the state as it was last seen, and is not asked again meanwhile.
@@ -70,34 +73,20 @@ export function watchDiskSpace({
     onAnswer: observer.readable,
   })
 
-  return {
-    get isLow() {
-      return isLow
-    },
-    get freeBytes() {
-      return freeBytes
-    },
-    requireSpace() {
-      if (isLow) fail('unavailable', LOW)
-    },
-    async start() {
-      if (freeBytesMin === 0) return
-      await read().catch((error: unknown) => observer.readable(false, error))
-      isRunning = true
-      reads.start()
-    },
-    stop() {
-      isRunning = false
-      reads.stop()
-    },
+  async function start(): Promise<void> {
+    if (freeBytesMin === 0) return
+    await read().catch((error: unknown) => observer.readable(false, error))
+    isRunning = true
+    reads.start()
   }
-}
 
-const LOW = {
-  detail: 'The gateway has too little disk space to change anything.',
-  limit: 'disk_full',
-  retryAfterSeconds: 5,
-} as const
+  function stop(): void {
+    isRunning = false
+    reads.stop()
+  }
+
+  return space
+}
 
 async function freeBytesOf(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path)

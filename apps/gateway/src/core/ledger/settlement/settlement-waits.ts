@@ -7,31 +7,24 @@ export interface SettlementWait {
 }
 
 /** The readers that wait for settlements, by call. A call without such readers takes no memory. */
-export class SettlementWaits {
-  readonly #waits = new Map<string, Set<() => void>>()
-
+export class SettlementWaits extends Map<string, Set<() => void>> {
   begin(callId: string): SettlementWait {
     const { promise: written, resolve } = Promise.withResolvers<void>()
-    const waits = this.#waits.get(callId) ?? new Set()
-    this.#waits.set(callId, waits.add(resolve))
+    const waits = this.get(callId) ?? new Set()
+    this.set(callId, waits.add(resolve))
     return {
       written,
       leave: () => {
         waits.delete(resolve)
-        if (waits.size === 0 && this.#waits.get(callId) === waits) this.#waits.delete(callId)
+        if (waits.size === 0 && this.get(callId) === waits) this.delete(callId)
       },
     }
   }
 
-  /** The number of calls for which readers wait. */
-  get size(): number {
-    return this.#waits.size
-  }
-
   end(callId: string): void {
-    const waits = this.#waits.get(callId)
+    const waits = this.get(callId)
     if (waits === undefined) return
-    this.#waits.delete(callId)
+    this.delete(callId)
     for (const resolve of waits) resolve()
   }
 }

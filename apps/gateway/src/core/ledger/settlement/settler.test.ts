@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type PendingSettlement, Settler } from './settler.ts'
+import type { Settlement } from './settlement-row.ts'
+import { Settler } from './settler.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
@@ -13,8 +14,8 @@ const REFUSED_VALUE = failing('22P05')
 const READ_ONLY = failing('25006')
 
 /** A settler before a database whose refusals the test chooses. */
-function settlerOf(refusal: (batch: readonly PendingSettlement[]) => Error | undefined) {
-  const written: PendingSettlement[] = []
+function settlerOf(refusal: (batch: readonly Settlement[]) => Error | undefined) {
+  const written: Settlement[] = []
   const batches: number[] = []
   const reduced: string[] = []
   const settler = new Settler({
@@ -25,12 +26,13 @@ function settlerOf(refusal: (batch: readonly PendingSettlement[]) => Error | und
       if (error !== undefined) throw error
       written.push(...batch)
     },
+    writeFreeing: async () => undefined,
     onReduced: (_error, callId) => reduced.push(callId),
   })
   return { settler, written, batches, reduced }
 }
 
-const endOf = (callId: string): PendingSettlement => ({
+const endOf = (callId: string): Settlement => ({
   callId,
   outcome: 'done',
   model: `model of ${callId}`,

@@ -1,8 +1,7 @@
 import { atMost } from '#core/base/async/at-most.ts'
-import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
+import { type Batcher, type BatcherOptions, createBatcher } from '#core/base/async/batcher.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import {
   concernsDatabase,
@@ -23,20 +22,20 @@ export interface SettlementBacklog {
 
 export interface SettlerDeps {
   /** Writes a batch in one statement. It may be repeated, since what is settled stays as it is. */
-  write(batch: readonly PendingSettlement[]): Promise<void>
+  readonly write: (batch: readonly Settlement[]) => Promise<void>
+  /** The same, for calls whose `Idempotency-Key` is free again then, and the pause that they have claimed open. */
+  readonly writeFreeing: (batch: readonly Settlement[]) => Promise<void>
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   /** The database refused the values of a call, which is settled as `interrupted` and without its texts. */
   onReduced(error: unknown, callId: string): void
 }
 
-export interface PendingSettlement extends Settlement {
-  /** Whether its `Idempotency-Key` is free again, and the pause that it has claimed open. */
-  readonly freesClaims?: boolean
-}
+type Write = Batcher<Settlement, void>
 
 /** An end that is not written yet. */
 interface Unwritten {
-  readonly settlement: PendingSettlement
+  readonly settlement: Settlement
+  readonly write: Write
   readonly sinceMs: number
   failures: number
   remove: () => void
@@ -64,7 +63,8 @@ const LATE_SETTLEMENTS_MS = [2_000, 4_000, 8_000, 30_000]
  */
 export class Settler {
   readonly #deps: SettlerDeps
-  readonly #write: Batcher<PendingSettlement, void>
+  readonly #write: Write
+  readonly #writeFreeing: Write
   readonly #waits = new SettlementWaits()
   readonly #unwritten = new InFlight<Unwritten>()
   #whenWritten: (() => void) | undefined
@@ -73,23 +73,13 @@ export class Settler {
 
   constructor(deps: SettlerDeps) {
     this.#deps = deps
-    this.#write = createBatcher<PendingSettlement, void>(
-      async (batch) => {
-        await deps.write(batch)
-        return batch.map(() => undefined)
-      },
-      {
-        sizeMax: 1_000,
-        isShared,
-        isTooSlow: isStatementTimeout,
-        gather: () => sleep(SETTLE_EVERY_MS),
-      },
-    )
+    this.#write = createBatcher<Settlement>(deps.write, BATCHES)
+    this.#writeFreeing = createBatcher<Settlement>(deps.writeFreeing, BATCHES)
   }
 
-  settle(settlement: PendingSettlement): void {
+  settle(settlement: Settlement, write: Write = this.#write): void {
     const sinceMs = this.#deps.runtime.elapsedMs()
-    const end: Unwritten = { settlement, sinceMs, failures: 0, remove: () => undefined }
+    const end: Unwritten = { settlement, write, sinceMs, failures: 0, remove: () => undefined }
     end.remove = this.#unwritten.add(end)
     this.#attempt(end)
   }
@@ -100,15 +90,17 @@ export class Settler {
    * the server has answered, since a server that did not respond for minutes may run the admission last.
    */
   settleLate(
-    settlement: PendingSettlement,
+    settlement: Settlement,
+    freesClaims: boolean,
     [delayMs, ...later]: readonly number[] = LATE_SETTLEMENTS_MS,
   ): void {
     const { written } = this.#waits.begin(settlement.callId)
-    this.settle(settlement)
+    this.settle(settlement, freesClaims ? this.#writeFreeing : this.#write)
     if (delayMs === undefined) return
     markRejectionHandled(
       written.then(() => {
-        if (!this.#isClosing) setTimeout(() => this.settleLate(settlement, later), delayMs).unref()
+        if (!this.#isClosing)
+          setTimeout(() => this.settleLate(settlement, freesClaims, later), delayMs).unref()
       }),
     )
   }
@@ -159,7 +151,7 @@ export class Settler {
   #attempt(end: Unwritten): void {
     clearTimeout(end.timer)
     end.timer = undefined
-    this.#write(end.settlement).then(
+    end.write(end.settlement).then(
       () => this.#over(end),
       (error: unknown) => this.#failed(end, error),
     )
@@ -172,7 +164,7 @@ export class Settler {
   }
 
   #reduce(end: Unwritten, cause: unknown): void {
-    this.#write(withoutTexts(end.settlement)).then(
+    end.write(withoutTexts(end.settlement)).then(
       () => {
         this.#deps.onReduced(cause, end.settlement.callId)
         this.#over(end)
@@ -194,10 +186,17 @@ export class Settler {
 
   /** It is written, or given up because the process ends. */
   #over(end: Unwritten): void {
-    this.#waits.end(end.settlement.callId)
+    if (this.#waits.size > 0) this.#waits.end(end.settlement.callId)
     end.remove()
     if (this.waiting === 0) this.#whenWritten?.()
   }
+}
+
+const BATCHES: BatcherOptions = {
+  sizeMax: 1_000,
+  isShared,
+  isTooSlow: isStatementTimeout,
+  gather: (send) => setTimeout(send, SETTLE_EVERY_MS).unref(),
 }
 
 function pauseAfter(error: unknown, failures: number): number {

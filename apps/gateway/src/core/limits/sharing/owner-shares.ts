@@ -13,7 +13,8 @@ export class OwnerShares {
   readonly #reserved: number
   readonly #perOwnerMax: number
   readonly #heldBy = new Map<string, number>()
-  #taken = 0
+  /** How many are taken. */
+  taken = 0
 
   /** @param perOwnerMax - what one owner may have in any case; without it, only the last tenth is kept from it */
   constructor(max: number, perOwnerMax = max) {
@@ -22,22 +23,16 @@ export class OwnerShares {
     this.#reserved = Math.floor(max * RESERVED_SHARE)
   }
 
-  get taken(): number {
-    return this.#taken
-  }
-
-  /** Why this owner may not take one more; undefined if it may. */
-  refusalOf(owner: string): ShareRefusal | undefined {
-    if (this.#taken >= this.#max) return 'all'
-    const isReserved = this.#taken >= this.#max - this.#reserved
+  /** Takes one. If the owner may not, it takes none and returns the reason. */
+  take(owner: string): ShareRefusal | undefined {
+    if (this.taken >= this.#max) return 'all'
+    const held = this.#heldBy.get(owner) ?? 0
+    const isReserved = this.taken >= this.#max - this.#reserved
     const ownersMax = isReserved ? Math.min(this.#reserved, this.#perOwnerMax) : this.#perOwnerMax
-    return (this.#heldBy.get(owner) ?? 0) >= ownersMax ? 'share' : undefined
-  }
-
-  /** Takes one, whether or not the owner may. */
-  take(owner: string): void {
-    this.#taken += 1
-    this.#heldBy.set(owner, (this.#heldBy.get(owner) ?? 0) + 1)
+    if (held >= ownersMax) return 'share'
+    this.taken += 1
+    this.#heldBy.set(owner, held + 1)
+    return undefined
   }
 
   /**
@@ -45,7 +40,7 @@ export class OwnerShares {
    * because every open stream would keep one.
    */
   giveBack(owner: string): void {
-    this.#taken -= 1
+    this.taken -= 1
     const left = (this.#heldBy.get(owner) ?? 0) - 1
     if (left > 0) this.#heldBy.set(owner, left)
     else this.#heldBy.delete(owner)

@@ -1,7 +1,8 @@
 import type { Agent } from '#core/agents/adapter.ts'
 import { parseUrl } from '#core/base/values/parse-url.ts'
-import type { DiskSpace } from '#core/database/disk/disk-space.ts'
+import { DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
 import { ClientGone } from '#core/errors/client-gone.ts'
+import { Problem } from '#core/errors/errors.ts'
 import type { OwnerTurns } from '#core/limits/sharing/owner-turns.ts'
 import { type FileSource, IncomingFile } from '#core/uploads/incoming/incoming-file.ts'
 import {
@@ -57,7 +58,7 @@ export interface FileNotKept {
 }
 
 export interface KeepingParts extends StoreDeps {
-  readonly space: Pick<DiskSpace, 'requireSpace'>
+  readonly space: Pick<DiskSpace, 'isLow'>
   readonly times: UploadTimes
   readonly fetcher: FileFetcher
   readonly turns: OwnerTurns
@@ -101,7 +102,7 @@ export class CallFiles {
   async #keepInTurn(file: AgentMadeFile): Promise<KeptFile> {
     const { space, turns, runtime, times, storage } = this.#parts
     const { ownerId, signal } = this.#call
-    space.requireSpace()
+    if (space.isLow) throw new Problem('unavailable', DISK_FULL)
     const askedMs = runtime.elapsedMs()
     // The files of a call wait in one place, since they have one signal.
     const endTurn = await turns.take({ owner: ownerId, signal })

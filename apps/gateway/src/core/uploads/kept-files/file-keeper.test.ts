@@ -5,7 +5,6 @@ import { pipeline } from 'node:stream'
 import { v7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import { createTypeCheck } from '#core/uploads/content/file-type.ts'
 import { INSTALLATION } from '#core/uploads/storage/storage.test-support.ts'
 import { StorageError } from '#core/uploads/storage/storage.ts'
@@ -314,10 +313,7 @@ describe('a file that is not kept', () => {
 
   test('because the disk has no space left, before anything is requested', async () => {
     await keeper.close()
-    const requireSpace = () => {
-      throw new Problem('unavailable', { limit: 'disk_full' })
-    }
-    keeper = keeperOf({ space: { requireSpace } })
+    keeper = keeperOf({ space: { isLow: true } })
     expect(await lose({ url: urlOf() })).toMatchObject({ reason: 'unavailable' })
     expect(server.connections).toBe(0)
   })

@@ -1,6 +1,5 @@
 import type { AgentCall, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentKey } from '#core/agents/translate/agent-key.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { agentKey, bearer } from '#core/agents/translate/credentials.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Adapter, ReplyState } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import {
@@ -27,7 +27,6 @@ import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { isObject, type JsonObject, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
 import { contentIn, contentOf } from './content.ts'
 import { cozeConversations } from './conversations.ts'
-import { cozeUrl } from './coze-url.ts'
 import { cozeCode, cozeFailure, isCozeFileRefusal } from './failures.ts'
 
 /** Bot ids must be quoted in the configuration file, because as numbers they would lose their last digits. */
@@ -76,6 +75,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   displayName: 'Coze',
   entry: ENTRY,
   entryRequires: ['apiKey'],
+  apiUrl: (baseUrl) => baseUrl.replace(/\/v[13]$/, ''),
   appIdHint: 'which is the number of a bot in the address of its page in Coze',
   requires: (agent) =>
     agent.options.botId === undefined && defaultApp(agent) === undefined ? ['app_id'] : [],
@@ -91,7 +91,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
       platformConversationId === undefined
         ? ''
         : `?conversation_id=${encodeURIComponent(platformConversationId)}`
-    return jsonPost(cozeUrl(call, `/v3/chat${query}`), bearer(call), {
+    return jsonPost(`${call.agent.apiUrl}/v3/chat${query}`, bearer(call), {
       bot_id: call.app?.options.botId ?? call.app?.id ?? (call.appId.trim() || call.agent.options.botId),
       user_id: call.endUser,
       stream: true,
@@ -140,7 +140,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   uploadFile: (call, file) =>
     uploadCall(
       file,
-      multipartPost(cozeUrl(call, '/v1/files/upload'), bearer(call), file),
+      multipartPost(`${call.agent.apiUrl}/v1/files/upload`, bearer(call), file),
       coze.toFailure,
       (body) => (cozeCode(body.code) === 0 ? objectOf(body.data).id : undefined),
     ),
@@ -151,7 +151,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
   stop(call, { runId, platformConversationId }) {
     if (runId === undefined || platformConversationId === undefined) return undefined
     return helperCall(
-      jsonPost(cozeUrl(call, '/v3/chat/cancel'), bearer(call), {
+      jsonPost(`${call.agent.apiUrl}/v3/chat/cancel`, bearer(call), {
         conversation_id: platformConversationId,
         chat_id: runId,
       }),
@@ -164,7 +164,7 @@ export const coze: Adapter<typeof ENTRY, CozeState> = {
 
   probe: (agent) =>
     probeCall(
-      { method: 'GET', url: cozeUrl({ agent }, '/v1/users/me'), headers: bearer({ agent }) },
+      { method: 'GET', url: `${agent.apiUrl}/v1/users/me`, headers: bearer({ agent }) },
       coze.toFailure,
       (body) => cozeCode(body.code) === 0,
     ),

@@ -7,9 +7,9 @@ import type {
   PlatformMessage,
   UpstreamRequest,
 } from '#core/agents/adapter.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
 import { reading, removal } from '#core/agents/translate/conversations/conversation-call.ts'
 import { platformMessage } from '#core/agents/translate/conversations/platform-message.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { refusalReader } from '#core/agents/translate/failure.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
@@ -18,7 +18,6 @@ import { textEvent } from '#core/agents/translate/text-event.ts'
 import { type JsonObject, objectOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { contentIn } from './content.ts'
-import { cozeUrl } from './coze-url.ts'
 import { cozeCode, cozeFailure } from './failures.ts'
 
 /** What can be asked of a conversation. The clouds keep its messages for 180 days. */
@@ -83,7 +82,7 @@ function messageOf(message: JsonObject, { agent }: PlatformConversation): readon
 function remove(conversation: PlatformConversation): HelperCall<void> {
   const path = `/v1/conversations/${encodeURIComponent(conversation.platformConversationId)}`
   return removal(
-    confirmed({ method: 'DELETE', url: cozeUrl(conversation, path), headers: bearer(conversation) }),
+    confirmed({ method: 'DELETE', url: conversation.agent.apiUrl + path, headers: bearer(conversation) }),
   )
 }
 
@@ -92,7 +91,7 @@ function rate(
   { answerId, rating, text }: AnswerRating,
 ): HelperCall<void> {
   const ids = [conversation.platformConversationId, answerId].map(encodeURIComponent)
-  const url = cozeUrl(conversation, `/v1/conversations/${ids.join('/messages/')}/feedback`)
+  const url = `${conversation.agent.apiUrl}/v1/conversations/${ids.join('/messages/')}/feedback`
   const headers = bearer(conversation)
   if (rating === null) return confirmed({ method: 'DELETE', url, headers })
   const feedback = { feedback_type: rating === 'up' ? 'like' : 'unlike', comment: text }
@@ -101,7 +100,7 @@ function rate(
 
 function urlOf(conversation: PlatformConversation, path: string): string {
   const id = encodeURIComponent(conversation.platformConversationId)
-  return cozeUrl(conversation, `${path}?conversation_id=${id}`)
+  return `${conversation.agent.apiUrl}${path}?conversation_id=${id}`
 }
 
 function confirmed(request: UpstreamRequest): HelperCall<void> {

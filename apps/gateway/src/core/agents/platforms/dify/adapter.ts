@@ -2,7 +2,7 @@ import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import type { Pause } from '#core/agents/pause.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { FrameParser } from '#core/agents/translate/frame-parser.ts'
@@ -26,7 +26,6 @@ import { textOfQuestion } from '#core/agents/translate/text-of-question.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { difyConversations } from './conversations.ts'
-import { difyUrl } from './dify-url.ts'
 import { difyFailure, difyRefusal, runFailure } from './failures.ts'
 import { difyUpload, fileInfo, isDifyFileRefusal } from './files.ts'
 import { formPause, listen, Replay, resumeOf, submitForm } from './human-input.ts'
@@ -102,6 +101,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
   displayName: 'Dify',
   entry: ENTRY,
   entryRequires: ['apiKey'],
+  apiUrl: (baseUrl) => `${baseUrl.replace(/\/v1$/, '')}/v1`,
   requires: () => [],
   takesAppIds: false,
   // Dify itself closes a stream after 300 seconds of silence, while its run goes on and can be asked for its result.
@@ -135,7 +135,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
       auto_generate_name: isChat ? false : undefined,
       files: files.length === 0 ? undefined : files.map(fileInfo),
     }
-    return jsonPost(difyUrl(call, PATHS[mode].run), bearer(call), omitUndefined(body))
+    return jsonPost(call.agent.apiUrl + PATHS[mode].run, bearer(call), omitUndefined(body))
   },
 
   submitAnswer: submitForm,
@@ -213,7 +213,7 @@ export const dify: Adapter<typeof ENTRY, DifyState> = {
     if (runId === undefined) return undefined
     const path = `${PATHS[call.agent.options.mode].stop}/${encodeURIComponent(runId)}/stop`
     return helperCall(
-      jsonPost(difyUrl(call, path), bearer(call), { user: call.endUser }),
+      jsonPost(call.agent.apiUrl + path, bearer(call), { user: call.endUser }),
       dify.toFailure,
       (body) => (body.result === 'success' ? { ok: undefined } : undefined),
     )

@@ -7,16 +7,15 @@ import type {
   PlatformHistory,
   PlatformMessage,
 } from '#core/agents/adapter.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
 import { reading, removal } from '#core/agents/translate/conversations/conversation-call.ts'
 import { platformMessage } from '#core/agents/translate/conversations/platform-message.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { platformIdOf } from '#core/agents/translate/platform-id.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { difyUrl } from './dify-url.ts'
 import { difyRefusal } from './failures.ts'
 import { madeFiles } from './made-files.ts'
 
@@ -43,7 +42,7 @@ function history(
   })
   const request = {
     method: 'GET',
-    url: difyUrl(conversation, `/messages?${query}`),
+    url: `${conversation.agent.apiUrl}/messages?${query}`,
     headers: bearer(conversation),
   } as const
   return reading(request, difyRefusal, ({ data, has_more }) => {
@@ -90,7 +89,7 @@ function pathOf({ platformConversationId }: PlatformConversation): string {
 function rename(conversation: PlatformConversation, name: string): HelperCall<void> {
   const body = { name, auto_generate: false, user: conversation.endUser }
   return helperCall(
-    jsonPost(difyUrl(conversation, `${pathOf(conversation)}/name`), bearer(conversation), body),
+    jsonPost(`${conversation.agent.apiUrl}${pathOf(conversation)}/name`, bearer(conversation), body),
     difyRefusal,
     (renamed) => (textOf(renamed.id) === undefined ? undefined : { ok: undefined }),
   )
@@ -98,7 +97,7 @@ function rename(conversation: PlatformConversation, name: string): HelperCall<vo
 
 /** The reply has no content; before Dify 1.0 it had some. */
 function remove(conversation: PlatformConversation): HelperCall<void> {
-  const request = jsonPost(difyUrl(conversation, pathOf(conversation)), bearer(conversation), {
+  const request = jsonPost(conversation.agent.apiUrl + pathOf(conversation), bearer(conversation), {
     user: conversation.endUser,
   })
   return removal({ request: { ...request, method: 'DELETE' }, read: done(difyRefusal) })
@@ -118,7 +117,7 @@ function rate(
   }
   const path = `/messages/${encodeURIComponent(answerId)}/feedbacks`
   const call = helperCall(
-    jsonPost(difyUrl(conversation, path), bearer(conversation), omitUndefined(body)),
+    jsonPost(conversation.agent.apiUrl + path, bearer(conversation), omitUndefined(body)),
     difyRefusal,
     ({ result }) => (result === 'success' ? { ok: undefined } : undefined),
   )

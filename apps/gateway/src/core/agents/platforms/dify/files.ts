@@ -1,9 +1,8 @@
 import type { AgentCall, AgentFile, FileToUpload, HelperCall } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
-import { difyUrl } from './dify-url.ts'
 import { difyRefusal } from './failures.ts'
 
 /** Returns a file as an element of `files`. */
@@ -18,7 +17,7 @@ export function difyUpload(
   file: FileToUpload,
 ): HelperCall<{ readonly platformFileId: string }> {
   const named = { ...file, name: uploadName(file.name) }
-  const url = difyUrl(call, '/files/upload')
+  const url = `${call.agent.apiUrl}/files/upload`
   const request = multipartPost(url, bearer(call), named, { user: call.endUser })
   return uploadCall(file, request, difyRefusal, (body) => body.id)
 }

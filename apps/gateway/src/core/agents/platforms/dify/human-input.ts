@@ -2,10 +2,9 @@ import type { AgentCall, HelperCall, UpstreamRequest } from '#core/agents/adapte
 import type { Failure } from '#core/agents/events.ts'
 import type { Pause, PauseAnswer, PauseField } from '#core/agents/pause.ts'
 import { agentFile } from '#core/agents/translate/agent-file.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
-import { difyUrl } from './dify-url.ts'
 import { difyRefusal } from './failures.ts'
 import { fileInfo } from './files.ts'
 
@@ -105,7 +104,7 @@ export function listen(call: AgentCall, { pause }: PauseAnswer): UpstreamRequest
   const { workflowRunId } = resumeOf(pause)
   const user = encodeURIComponent(call.endUser)
   const path = `/workflow/${encodeURIComponent(workflowRunId)}/events?user=${user}`
-  return { method: 'GET', url: difyUrl(call, path), headers: bearer(call) }
+  return { method: 'GET', url: call.agent.apiUrl + path, headers: bearer(call) }
 }
 
 /** Fills in the form. */
@@ -120,7 +119,11 @@ export function submitForm(call: AgentCall, { pause, option, fields }: PauseAnsw
   )
   const body = { inputs, action: option ?? '', user: call.endUser }
   return {
-    request: jsonPost(difyUrl(call, `/form/human_input/${encodeURIComponent(token)}`), bearer(call), body),
+    request: jsonPost(
+      `${call.agent.apiUrl}/form/human_input/${encodeURIComponent(token)}`,
+      bearer(call),
+      body,
+    ),
     read(status, reply, header) {
       if (status < 300) return { ok: undefined }
       return { failure: formFailure(status, difyRefusal(status, reply, header)) }

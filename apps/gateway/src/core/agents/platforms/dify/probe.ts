@@ -1,9 +1,8 @@
 import type { Agent, HelperCall } from '#core/agents/adapter.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { failureOf } from '#core/agents/translate/failure.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { objectOf, textOf } from '#core/base/values/json.ts'
-import { difyUrl } from './dify-url.ts'
 import { difyRefusal } from './failures.ts'
 
 /** The app kinds (`mode` in the reply to `GET /info`) that each of our modes supports. */
@@ -17,7 +16,7 @@ const APP_MODES = {
 export function difyProbe(
   agent: Agent & { readonly options: { readonly mode: keyof typeof APP_MODES } },
 ): HelperCall<'available' | 'degraded'> {
-  const request = { method: 'GET', url: difyUrl({ agent }, '/info'), headers: bearer({ agent }) } as const
+  const request = { method: 'GET', url: `${agent.apiUrl}/info`, headers: bearer({ agent }) } as const
   const call = probeCall(request, difyRefusal, (body) => typeof body.name === 'string')
   return {
     request,

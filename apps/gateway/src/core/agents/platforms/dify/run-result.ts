@@ -1,9 +1,8 @@
 import type { AgentCall, Conclusion, HelperCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { errorEvents } from '#core/agents/translate/failure.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
-import { difyUrl } from './dify-url.ts'
 import { difyRefusal, runFailure } from './failures.ts'
 
 /** What a run has come to, after the end of its stream. */
@@ -48,7 +47,7 @@ export function resultOf(
     : messages(call, state)
   if (path === undefined) return undefined
   return {
-    request: { method: 'GET', url: difyUrl(call, path), headers: bearer(call) },
+    request: { method: 'GET', url: call.agent.apiUrl + path, headers: bearer(call) },
     withinMs: WITHIN_MS,
     read(status, body, header) {
       if (status >= 400) return { failure: difyRefusal(status, body, header) }

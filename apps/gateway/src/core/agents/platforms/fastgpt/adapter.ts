@@ -2,7 +2,7 @@ import type { Adapter, AgentCall, ReplyState } from '#core/agents/adapter.ts'
 import { oneOf, section } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, FinishReason } from '#core/agents/events.ts'
 import { textOfAnswer } from '#core/agents/pause.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
@@ -19,14 +19,14 @@ import {
   finishWordIn,
 } from '#core/agents/translate/replies/finish-words.ts'
 import { type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
-import { usage } from '#core/agents/translate/replies/token-counts.ts'
+import { usageOf } from '#core/agents/translate/replies/token-counts.ts'
 import { WellFormedText } from '#core/agents/translate/replies/well-formed-text.ts'
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { chatOf } from './chat-of.ts'
 import { fastgptConversations } from './conversations.ts'
 import { interaction, toolDetail, variables } from './details.ts'
 import { fastgptFailure, fastgptRefusal, nodeFailure } from './failures.ts'
-import { chatOf, fastgptUrl } from './fastgpt-url.ts'
 import {
   type BadEnd,
   badEndOf,
@@ -93,6 +93,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   displayName: 'FastGPT',
   entry: ENTRY,
   entryRequires: ['apiKey'],
+  apiUrl: (baseUrl) => `${baseUrl.replace(/\/api(?:\/v[12])?$/, '')}/api`,
   appIdHint: 'which is the appId in the address of the page of an app in FastGPT',
   requires: (agent) => (defaultApp(agent) === undefined ? ['app_id'] : []),
   takesAppIds: true,
@@ -102,7 +103,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   takesDataUrls: false,
 
   buildRequest(call) {
-    return jsonPost(fastgptUrl(call, `/${call.agent.options.api}/chat/completions`), bearer(call), {
+    return jsonPost(`${call.agent.apiUrl}/${call.agent.options.api}/chat/completions`, bearer(call), {
       ...chatOf(call),
       stream: true,
       detail: true,
@@ -229,7 +230,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
     return call.platformConversationId === undefined
       ? undefined
       : helperCall(
-          jsonPost(fastgptUrl(call, '/v2/chat/stop'), bearer(call), chatOf(call)),
+          jsonPost(`${call.agent.apiUrl}/v2/chat/stop`, bearer(call), chatOf(call)),
           fastgpt.toFailure,
           (body) => (body.code === 200 ? { ok: undefined } : undefined),
         )
@@ -241,7 +242,7 @@ export const fastgpt: Adapter<typeof ENTRY, FastGptState> = {
   // app.
   probe: (agent) =>
     probeCall(
-      { method: 'GET', url: fastgptUrl({ agent }, '/common/system/getInitData'), headers: {} },
+      { method: 'GET', url: `${agent.apiUrl}/common/system/getInitData`, headers: {} },
       fastgpt.toFailure,
       (body) => body.code === 200,
     ),
@@ -381,7 +382,7 @@ function nodesFinished(
         return finished
       }),
     ),
-    ...usage(state.tokens.prompt, state.tokens.completion),
+    ...usageOf({ prompt_tokens: state.tokens.prompt, completion_tokens: state.tokens.completion }),
     // Old releases send node data after the end; the data may change the end's reason or turn it into a
     // failure.
     ...(state.ended ? conclusion([{ type: 'end', reason: 'stop' }], state) : []),

@@ -9,17 +9,17 @@ import type {
 } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { endOfText, madeFileType, paragraphBreak } from '#core/agents/made-file.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
 import { atPlace, reading, removal } from '#core/agents/translate/conversations/conversation-call.ts'
 import { platformMessage } from '#core/agents/translate/conversations/platform-message.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { textEvent } from '#core/agents/translate/text-event.ts'
 import { countOf, isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
+import { chatOf } from './chat-of.ts'
 import { interaction } from './details.ts'
 import { fastgptRefusal } from './failures.ts'
-import { chatOf, fastgptUrl } from './fastgpt-url.ts'
 
 /**
  * What can be asked of a chat. These calls need the id of the app, also with a key that is bound to one. Releases before 4.14 have the
@@ -121,7 +121,7 @@ function remove(conversation: PlatformConversation): HelperCall<void> {
   const at = (path: string) =>
     confirmed({
       method: 'DELETE',
-      url: fastgptUrl(conversation, `/core/chat/${path}?${query}`),
+      url: `${conversation.agent.apiUrl}/core/chat/${path}?${query}`,
       headers: bearer(conversation),
     })
   return removal({ ...at('history/delHistory'), older: at('delHistory') })
@@ -141,7 +141,7 @@ function rate(
 }
 
 function post(conversation: PlatformConversation, path: string, body: object): UpstreamRequest {
-  return jsonPost(fastgptUrl(conversation, path), bearer(conversation), body)
+  return jsonPost(conversation.agent.apiUrl + path, bearer(conversation), body)
 }
 
 function confirmed(request: UpstreamRequest): HelperCall<void> {

@@ -39,6 +39,7 @@ export const hiagent: Adapter<typeof NO_OPTIONS, HiAgentState> = {
   displayName: 'HiAgent',
   entry: NO_OPTIONS,
   entryRequires: ['apiKey'],
+  apiUrl: (baseUrl) => `${baseUrl.replace(/\/api\/proxy\/api\/v1$/, '')}/api/proxy/api/v1`,
   requires: () => ['conversation_id'],
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),

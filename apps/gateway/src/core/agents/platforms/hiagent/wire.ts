@@ -1,6 +1,5 @@
 import type { AgentCall, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentKey } from '#core/agents/translate/agent-key.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
+import { agentKey } from '#core/agents/translate/credentials.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { isObject, type JsonObject, objectOf, parseJson } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
@@ -12,8 +11,11 @@ export function post(
   fields: object,
 ): UpstreamRequest {
   const key = agentKey(agent, app) ?? ''
-  const url = agentUrl(agent.baseUrl, /\/api\/proxy\/api\/v1$/, `/api/proxy/api/v1/${action}`)
-  return jsonPost(url, { apikey: key }, omitUndefined({ AppKey: key, UserID: endUser, ...fields }))
+  return jsonPost(
+    `${agent.apiUrl}/${action}`,
+    { apikey: key },
+    omitUndefined({ AppKey: key, UserID: endUser, ...fields }),
+  )
 }
 
 /** Makes a call accept bodies that end with a stray `null`. */

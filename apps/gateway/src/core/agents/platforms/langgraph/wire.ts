@@ -1,5 +1,5 @@
 import type { AgentCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentKey } from '#core/agents/translate/agent-key.ts'
+import { agentKey } from '#core/agents/translate/credentials.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import type { ENTRY } from './entry.ts'
 

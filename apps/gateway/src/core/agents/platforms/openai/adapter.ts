@@ -2,8 +2,7 @@ import Type from 'typebox'
 import type { Adapter, AgentCall, HeaderReader } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
-import { bearer } from '#core/agents/translate/bearer.ts'
+import { bearer } from '#core/agents/translate/credentials.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
@@ -14,6 +13,7 @@ import {
   statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
+import { FrameParser } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
@@ -71,6 +71,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
   displayName: 'OpenAI',
   entry: ENTRY,
   entryRequires: ['model'],
+  apiUrl: (baseUrl) => baseUrl.replace(/\/chat\/completions$/, ''),
   requires: () => [],
   takesAppIds: false,
   features: () => ({ stream: true, detail: true, files: true, conversation: true, usage: true, stop: true }),
@@ -79,37 +80,39 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
   mayBeEmpty,
 
   buildRequest(call) {
-    const messages = call.messages ?? [userMessage(call.query, call.files)]
-    return jsonPost(openaiUrl(call, '/chat/completions'), bearer(call), {
+    const { stream, sentFields = [], messages = [userMessage(call.query, call.files)] } = call
+    const addedFields = fieldsToAdd(call)
+    const fields = [...sentFields, ...addedFields]
+    const request = jsonPost(`${call.agent.apiUrl}/chat/completions`, bearer(call), {
       ...call.parameters,
       model: modelOf(call),
       messages: messages.map(({ role, content, extra }) => ({ ...extra, role, content })),
-      stream: call.stream,
-      stream_options: isSent('stream_options', call) ? { include_usage: true } : undefined,
-      user: isSent('user', call) ? call.endUser : undefined,
+      stream,
+      stream_options: stream && fields.includes('stream_options') ? { include_usage: true } : undefined,
+      user: fields.includes('user') ? call.endUser : undefined,
     })
+    return { ...request, addedFields }
   },
-
-  addedFields: (call) =>
-    ADDED_FIELDS.filter((field) => isSent(field, call) && call.sentFields?.includes(field) !== true),
 
   modelOf,
 
   start: startCompletion,
 
   translate({ event, data }, state) {
-    const piece = event === 'error' ? undefined : state.frames.piece(data)
+    state.frames ??= new FrameParser()
+    const { frames } = state
+    const piece = event === 'error' ? undefined : frames.piece(data)
     if (piece !== undefined) return [piece]
     if (isEndMarker(data)) return [...heldBack(state), { type: 'end', reason: 'stop' }]
     const isError = event === 'error'
     if (data === '') return isError ? failed({}) : []
-    const json = state.frames.parse(data)
+    const json = frames.parse(data)
     if (json === undefined) return isError ? failed({ message: data }) : MALFORMED
     const chunk = objectOf(json)
     const error = isError ? (errorIn(json, false) ?? chunk) : errorOf(json)
     if (error !== undefined) return failed(error)
     const events = completion(chunk, false, state, failed)
-    state.frames.meant(events, PIECES)
+    frames.meant(events, PIECES)
     return events
   },
 
@@ -118,10 +121,8 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
     if (error !== undefined) return failed(error)
     if (!isObject(body)) return unreadableBody(body)
     if (!('choices' in body)) return failed(body)
-    const events = completion(body, true, state, failed)
-    // A body is whole, whether or not it says why it ended.
-    const hasEnd = events.some(({ type }) => type === 'end' || type === 'error')
-    return hasEnd ? events : [...events, { type: 'end', reason: 'stop' }]
+    // A body is whole, whether or not it says why it ended; of several ends the worse one counts.
+    return [...completion(body, true, state, failed), { type: 'end', reason: 'stop' }]
   },
 
   finish: heldBack,
@@ -130,7 +131,7 @@ export const openai: Adapter<typeof ENTRY, CompletionState> = {
 
   probe: (agent) =>
     probeCall(
-      { method: 'GET', url: openaiUrl({ agent }, '/models'), headers: bearer({ agent }) },
+      { method: 'GET', url: `${agent.apiUrl}/models`, headers: bearer({ agent }) },
       openai.toFailure,
       (body) => Array.isArray(body.data),
     ),
@@ -143,20 +144,25 @@ const PIECES = {
 
 /** Without the first a stream has no token counts; by the second the server's operator distinguishes the end users. */
 const ADDED_FIELDS = ['stream_options', 'user'] as const
+const ADDED_TO_BODIES = ['user'] as const
 
-/** A field that the caller has sent is never left out; `omit` is about those that the gateway adds. */
-function isSent(field: (typeof ADDED_FIELDS)[number], call: AgentCall<typeof ENTRY>): boolean {
-  if (field === 'stream_options' && !call.stream) return false
-  if (call.sentFields?.includes(field) === true) return true
-  return call.agent.options.omit?.includes(field) !== true && call.refusedFields?.includes(field) !== true
+/** Those that the caller has sent are none of them, whatever `omit` says. */
+function fieldsToAdd({
+  agent,
+  stream,
+  sentFields,
+  refusedFields,
+}: AgentCall<typeof ENTRY>): readonly string[] {
+  const { omit } = agent.options
+  const added: string[] = []
+  for (const field of stream ? ADDED_FIELDS : ADDED_TO_BODIES)
+    if (!sentFields?.includes(field) && !omit?.includes(field) && !refusedFields?.includes(field))
+      added.push(field)
+  return added
 }
 
 function modelOf({ agent, app }: Pick<AgentCall<typeof ENTRY>, 'agent' | 'app'>): string | undefined {
   return app?.options.model ?? agent.options.model
-}
-
-function openaiUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
-  return agentUrl(agent.baseUrl, /\/chat\/completions$/, path)
 }
 
 /** The whole object where its words are read as they are, since a validator names the fields beside them. */

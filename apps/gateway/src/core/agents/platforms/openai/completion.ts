@@ -1,8 +1,8 @@
 import type { AgentCall, EmptyReply, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
-import { errorIn, mayHaveError } from '#core/agents/translate/replies/error-shape.ts'
+import type { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endEvents, finishMeaning, finishWordIn } from '#core/agents/translate/replies/finish-words.ts'
 import { GrowingText } from '#core/agents/translate/replies/growing-text.ts'
 import { isEmpty, type Reading, readMessage } from '#core/agents/translate/replies/message-shape.ts'
@@ -22,7 +22,8 @@ import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import { withoutCredentials } from '#core/base/values/without-credentials.ts'
 
 export interface CompletionState extends ReplyState {
-  readonly frames: FrameParser
+  /** Of a stream alone. */
+  frames: FrameParser | undefined
   readonly call: AskedFor
   model: string | undefined
   calls: ToolCallPieces | undefined
@@ -58,7 +59,7 @@ interface AskedFor {
 
 export function startCompletion({ messages = [], parameters }: AgentCall): CompletionState {
   return {
-    frames: new FrameParser(),
+    frames: undefined,
     call: {
       logprobs: parameters.logprobs === true,
       callIds: `call_${messages.length}`,
@@ -70,7 +71,7 @@ export function startCompletion({ messages = [], parameters }: AgentCall): Compl
     fromDelta: false,
     messages: undefined,
     isUnread: false,
-    atStopSequence: !isEmpty(parameters.stop),
+    atStopSequence: parameters.stop !== undefined && !isEmpty(parameters.stop),
     completionTokens: 0,
     citations: '',
   }
@@ -212,7 +213,9 @@ function answerIn(choices: unknown, state: CompletionState): JsonObject | undefi
   let lowest = Number.POSITIVE_INFINITY
   for (const choice of isObject(choices) && !isEmpty(choices) ? [choices] : listOf(choices)) {
     if (!isObject(choice)) continue
-    const index = indexOf(choice)
+    // A number, also as text; a choice without one is the first.
+    const told = choice.index
+    const index = typeof told === 'number' || typeof told === 'string' ? Number(told) || 0 : 0
     if (index >= lowest) continue
     lowest = index
     answer = choice
@@ -220,11 +223,6 @@ function answerIn(choices: unknown, state: CompletionState): JsonObject | undefi
   if (answer === undefined) return undefined
   state.choiceIndex ??= lowest
   return lowest === state.choiceIndex ? answer : undefined
-}
-
-/** A number, also as text; a choice without one is the first. */
-function indexOf({ index }: JsonObject): number {
-  return typeof index === 'number' || typeof index === 'string' ? Number(index) || 0 : 0
 }
 
 /** What servers tell of their sources: beside the choices (Perplexity and others) or in the message (OpenAI, OpenRouter). */
@@ -268,10 +266,12 @@ function sourcesDetail(top: JsonObject, annotations: readonly unknown[]): ChatEv
 /** The error of a chunk or a body. Beside choices only what is called an error is one. */
 export function errorOf(json: unknown): JsonObject | undefined {
   if (!isObject(json)) return errorIn(json, false)
-  const { choices } = json
+  const { choices, error, errors, base_resp, header } = json
   const isChunk = choices !== undefined && choices !== null
   // Nearly every chunk ends here.
-  if (isChunk && !mayHaveError(json)) return undefined
+  const hasPlace =
+    error !== undefined || errors !== undefined || base_resp !== undefined || header !== undefined
+  if (isChunk && !hasPlace) return undefined
   // A chunk of tokens or of filter results has no choices.
   return errorIn(json, isChunk || isObject(json.usage))
 }

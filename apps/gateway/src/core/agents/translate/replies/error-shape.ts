@@ -46,16 +46,6 @@ export function errorIn(value: unknown, isBeside: boolean): JsonObject | undefin
   return flat?.message === undefined ? undefined : flat
 }
 
-/** Whether an object carries any of the fields under which {@link errorIn} finds an error beside an answer. */
-export function mayHaveError(value: JsonObject): boolean {
-  return (
-    value.error !== undefined ||
-    value.errors !== undefined ||
-    value.base_resp !== undefined ||
-    value.header !== undefined
-  )
-}
-
 function namedError(value: JsonObject): JsonObject | undefined {
   return (
     errorOf(value.error) ??

@@ -88,7 +88,13 @@ export const FINISH_WORDS: readonly (readonly [word: string, meaning: FinishMean
   ['not_finished', 'none', 'IBM watsonx.ai, text generation'],
 ]
 
-const CLASS_BY_KEY = new Map(FINISH_WORDS.map(([word, meaning]) => [keyOf(word), meaning]))
+/** By the words as they are in the table, and without regard to case and separators. */
+const MEANINGS = new Map(
+  FINISH_WORDS.flatMap(([word, meaning]) => [
+    [word, meaning],
+    [keyOf(word), meaning],
+  ]),
+)
 
 /** Of words that the table does not have. */
 const FAILED_PART = /error|fail|abort|timeout/
@@ -97,19 +103,18 @@ const STOPPED_PART = /stopped|cancel|interrupt|close|disconnect/
 /** The longest word that is shown to operators. */
 const WORD_CHARACTERS_MAX = 40
 
-/** What a word means, if it is one. `isKnown` is false for words that neither the table nor a rule has. */
-function meaningOf(word: string): { readonly meaning: FinishMeaning; readonly isKnown: boolean } {
+/** What a word means for the answer that it ends; undefined for one that neither the table nor a rule has. */
+function meaningOf(word: string): FinishMeaning | undefined {
+  const known = MEANINGS.get(word)
+  if (known !== undefined) return known
   const key = keyOf(word)
-  const known = CLASS_BY_KEY.get(key)
-  if (known !== undefined) return { meaning: known, isKnown: true }
-  if (FAILED_PART.test(key)) return { meaning: 'failed', isKnown: true }
-  if (STOPPED_PART.test(key)) return { meaning: 'stopped', isKnown: true }
-  return { meaning: 'stop', isKnown: false }
+  const part = FAILED_PART.test(key) ? 'failed' : STOPPED_PART.test(key) ? 'stopped' : undefined
+  return MEANINGS.get(key) ?? part
 }
 
-/** What a word means for the answer that it ends. */
+/** What a word means; one that is not known ends a whole answer. */
 export function finishMeaning(word: string): FinishMeaning {
-  return meaningOf(word).meaning
+  return meaningOf(word) ?? 'stop'
 }
 
 /** The word for the end that an object of a reply carries, under the names of several servers; undefined if it has none. */
@@ -133,17 +138,17 @@ export function finishWordIn(frame: Readonly<Record<string, unknown>>): string |
  * answer goes on.
  */
 export function endEvents(word: string): readonly ChatEvent[] {
-  const { meaning, isKnown } = meaningOf(word)
+  const meaning = meaningOf(word)
   switch (meaning) {
+    case undefined:
+      return [{ type: 'end', reason: 'stop', unknownWord: keyOf(word).slice(0, WORD_CHARACTERS_MAX) }]
     case 'none':
       return []
     case 'failed':
     case 'stopped':
       return endFailure(meaning, word)
     default:
-      return isKnown
-        ? [{ type: 'end', reason: meaning }]
-        : [{ type: 'end', reason: meaning, unknownWord: keyOf(word).slice(0, WORD_CHARACTERS_MAX) }]
+      return [{ type: 'end', reason: meaning }]
   }
 }
 

@@ -8,20 +8,12 @@ const RANK: Readonly<Record<FinishReason, number>> = { stop: 0, tool_calls: 1, l
  * answer: a piece of the answer after an end withdraws it, until another one is reported or the response ends.
  */
 export class ReplyEnds {
-  #worst: FinishReason | undefined
-  #stands = false
-  #withdrawn = 0
-  #hasToolCalls = false
-
   /** Whether an end was reported after everything else that belongs to the answer. */
-  get stands(): boolean {
-    return this.#stands
-  }
-
+  stands = false
   /** How many ends were withdrawn. */
-  get withdrawn(): number {
-    return this.#withdrawn
-  }
+  withdrawn = 0
+  #worst: FinishReason | undefined
+  #hasToolCalls = false
 
   /** The worst of the ends, whether or not it was withdrawn; undefined if none was reported. */
   get reason(): FinishReason | undefined {
@@ -29,15 +21,15 @@ export class ReplyEnds {
   }
 
   report(reason: FinishReason): void {
-    this.#stands = true
+    this.stands = true
     if (this.#worst === undefined || RANK[reason] > RANK[this.#worst]) this.#worst = reason
   }
 
   /** A piece of the answer has come. */
   goesOn(isToolCall: boolean): void {
     this.#hasToolCalls ||= isToolCall
-    if (!this.#stands) return
-    this.#stands = false
-    this.#withdrawn += 1
+    if (!this.stands) return
+    this.stands = false
+    this.withdrawn += 1
   }
 }

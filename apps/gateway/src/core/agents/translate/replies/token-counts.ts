@@ -1,6 +1,5 @@
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import { countOf, isObject, type JsonObject, objectOf } from '#core/base/values/json.ts'
-import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 
 /** The names of the counts, of OpenAI and of others: Anthropic, Coze, Ollama, Google. */
 const PROMPT = [
@@ -21,15 +20,35 @@ const COMPLETION = [
 ]
 const TOTAL = ['total_tokens', 'token_count', 'totalTokenCount', 'totalTokens']
 
+/** The names of parts of the counts, of OpenAI, DeepSeek, Moonshot, Anthropic and Google. */
+const CACHED = [
+  'prompt_cache_hit_tokens',
+  'cached_tokens',
+  'cache_read_input_tokens',
+  'cachedContentTokenCount',
+]
+const REASONING = ['reasoning_tokens', 'thoughtsTokenCount']
+
 /** Where servers put an object of counts. */
 const PLACES = ['usage', 'usageMetadata', 'usage_metadata']
 
 /**
- * The tokens that an object counts, under the names of several servers; nothing if it counts none. Two of the three counts give
- * the third.
+ * Returns a usage event of the tokens that an object counts, under the names of several servers. Two of the three counts give the
+ * third. Nothing if fewer are known, if they contradict one another, or if all of them are zero, which platforms send for "unknown".
  */
 export function usageOf(counts: JsonObject): readonly ChatEvent[] {
-  return usage(countUnder(PROMPT, counts), countUnder(COMPLETION, counts), countUnder(TOTAL, counts), counts)
+  const prompt = numberUnder(PROMPT, counts)
+  const completion = numberUnder(COMPLETION, counts)
+  // Zero is sent for an unknown total as well.
+  const total = numberUnder(TOTAL, counts) || undefined
+  const promptTokens = prompt ?? difference(total, completion)
+  const completionTokens = completion ?? difference(total, prompt)
+  const totalTokens = total ?? promptTokens + completionTokens
+  const isExact = [promptTokens, completionTokens, totalTokens].every(Number.isSafeInteger)
+  const isContradiction =
+    Math.min(promptTokens, completionTokens) < 0 || totalTokens < Math.max(promptTokens, completionTokens)
+  if (!isExact || isContradiction || totalTokens === 0) return []
+  return [{ type: 'usage', usage: { promptTokens, completionTokens, totalTokens, ...detailsOf(counts) } }]
 }
 
 /** Whether an object has anything in one of the places where servers count tokens. Nearly no chunk of a stream has. */
@@ -51,60 +70,48 @@ export function usageIn(...frames: readonly JsonObject[]): readonly ChatEvent[] 
 
 /** The tokens of the answer that one of these objects counts, alone or not; 0 if none does. */
 export function completionTokensIn(...frames: readonly JsonObject[]): number {
-  const counts = frames.flatMap((frame) => PLACES.map((place) => objectOf(frame[place])))
-  return firstCount(counts.map((each) => countUnder(COMPLETION, each))) ?? 0
+  for (const frame of frames) {
+    for (const place of PLACES) {
+      const count = countOf(numberUnder(COMPLETION, objectOf(frame[place])))
+      if (count !== undefined) return count
+    }
+  }
+  return 0
 }
 
-/**
- * Returns a usage event, or nothing if fewer than two counts are known, if they contradict one another, or if all of them are
- * zero, which platforms send for "unknown".
- */
-export function usage(
-  prompt: unknown,
-  completion: unknown,
-  total?: unknown,
-  details: JsonObject = {},
-): readonly ChatEvent[] {
-  const given = [prompt, completion, total].map(numberOf)
-  if (given.some((count) => count !== undefined && countOf(count) === undefined)) return []
-  const [promptGiven, completionGiven, totalGiven] = given
-  // Zero is sent for an unknown total as well.
-  const known = totalGiven || undefined
-  const promptTokens = promptGiven ?? difference(known, completionGiven)
-  const completionTokens = completionGiven ?? difference(known, promptGiven)
-  if (promptTokens === undefined || completionTokens === undefined) return []
-  const totalTokens = known ?? promptTokens + completionTokens
-  const isContradiction =
-    promptTokens < 0 || completionTokens < 0 || totalTokens < Math.max(promptTokens, completionTokens)
-  if (totalTokens === 0 || isContradiction) return []
-  return [{ type: 'usage', usage: { promptTokens, completionTokens, totalTokens, ...detailsOf(details) } }]
-}
-
-/** The parts of the counts that some servers tell, under the names of OpenAI, DeepSeek, Moonshot, Anthropic and Google. */
+/** The parts of the counts that some servers tell. */
 function detailsOf(counts: JsonObject): Pick<TokenCounts, 'cachedTokens' | 'reasoningTokens'> {
   const ofPrompt = objectOf(counts.prompt_tokens_details ?? counts.input_tokens_details)
   const ofCompletion = objectOf(counts.completion_tokens_details ?? counts.output_tokens_details)
-  const cached = [
-    ofPrompt.cached_tokens,
-    counts.prompt_cache_hit_tokens,
-    counts.cached_tokens,
-    counts.cache_read_input_tokens,
-    counts.cachedContentTokenCount,
-  ]
-  const reasoning = [ofCompletion.reasoning_tokens, counts.reasoning_tokens, counts.thoughtsTokenCount]
-  return omitUndefined({ cachedTokens: firstCount(cached), reasoningTokens: firstCount(reasoning) })
+  const cachedTokens = countOf(numberOf(ofPrompt.cached_tokens)) ?? countUnder(CACHED, counts)
+  const reasoningTokens = countOf(numberOf(ofCompletion.reasoning_tokens)) ?? countUnder(REASONING, counts)
+  return {
+    ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+  }
 }
 
-function countUnder(names: readonly string[], counts: JsonObject): unknown {
-  return names.map((name) => counts[name]).find((count) => count !== undefined && count !== null)
+/** The first of these fields that has a value, as a number. */
+function numberUnder(names: readonly string[], counts: JsonObject): number | undefined {
+  for (const name of names) {
+    const value = counts[name]
+    if (value !== undefined && value !== null) return numberOf(value)
+  }
+  return undefined
 }
 
-function firstCount(values: readonly unknown[]): number | undefined {
-  return values.map((value) => countOf(numberOf(value))).find((count) => count !== undefined)
+/** The first of these fields that counts something. */
+function countUnder(names: readonly string[], counts: JsonObject): number | undefined {
+  for (const name of names) {
+    const count = countOf(numberOf(counts[name]))
+    if (count !== undefined) return count
+  }
+  return undefined
 }
 
-function difference(total: number | undefined, part: number | undefined): number | undefined {
-  return total === undefined || part === undefined ? undefined : total - part
+/** Not a number unless both are known. */
+function difference(total: number | undefined, part: number | undefined): number {
+  return total === undefined || part === undefined ? Number.NaN : total - part
 }
 
 /** A number, also one that was sent as text. What is neither is not known. */

@@ -16,7 +16,7 @@ export class WellFormedText {
     switch (event.type) {
       case 'text':
       case 'reasoning':
-        return this.#piece(event)
+        return this.#halves === undefined && event.text.isWellFormed() ? [event] : this.#piece(event)
       case 'tool_calls':
         return this.#toolCalls(event)
       case 'replace':
@@ -74,7 +74,6 @@ export class WellFormedText {
   }
 
   #piece(event: Extract<ChatEvent, { type: 'text' | 'reasoning' }>): readonly ChatEvent[] {
-    if (this.#halves === undefined && event.text.isWellFormed()) return [event]
     const before = this.#ofOtherKinds(event.type)
     const text = this.join(event.type, event.text)
     return text === '' ? before : [...before, { type: event.type, text }]

@@ -3,8 +3,8 @@ import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts
 import { sleep } from '#core/base/async/sleep.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { KeptForm } from './kept-form.ts'
+import { KeptRun, type ReplyToKeep, type RunBounds, type RunCall, type RunDeps } from './kept-run.ts'
 import { ReplyEnds } from './reply-ends.ts'
-import { ReplyRun, type ReplyToKeep, type RunBounds, type RunCall, type RunDeps } from './reply-run.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 import type { WakeUps } from './wake-ups/wake-ups.ts'
@@ -44,10 +44,10 @@ const STATEMENT_BYTES = 4 * 1024 * 1024
 const END_WITHIN_MS = 2_000
 
 /** The kept calls that run in this process. One timer serves them all, and there is none while there are no calls. */
-export class ReplyRuns {
+export class KeptRuns {
   readonly #deps: ReplyRunsDeps
   readonly #runDeps: RunDeps
-  readonly #runs = new Map<string, ReplyRun>()
+  readonly #runs = new Map<string, KeptRun>()
   readonly #ends: ReplyEnds
   #timer: NodeJS.Timeout | undefined
   #isStoring = false
@@ -81,9 +81,9 @@ export class ReplyRuns {
   }
 
   /** Runs a call to its end. */
-  start(call: RunCall, parts: { readonly reply: ReplyToKeep; readonly form: KeptForm }): ReplyRun {
+  start(call: RunCall, parts: { readonly reply: ReplyToKeep; readonly form: KeptForm }): KeptRun {
     const { callId } = call
-    const run = new ReplyRun(this.#runDeps, call, parts)
+    const run = new KeptRun(this.#runDeps, call, parts)
     this.#runs.set(callId, run)
     const endListening = this.#deps.wakeUps.listen('stop', callId, () => this.#lookSoon())
     markRejectionHandled(
@@ -97,7 +97,7 @@ export class ReplyRuns {
   }
 
   /** The run of a call of this process; undefined for calls of others, and for those that have ended. */
-  get(callId: string): ReplyRun | undefined {
+  get(callId: string): KeptRun | undefined {
     return this.#runs.get(callId)
   }
 
@@ -224,7 +224,7 @@ export class ReplyRuns {
     if (this.#mustLookAgain) this.#lookSoon()
   }
 
-  async #leaveUnread(runs: readonly ReplyRun[]): Promise<void> {
+  async #leaveUnread(runs: readonly KeptRun[]): Promise<void> {
     const read = new Set(await this.#deps.store.haveReaders(runs.map(({ call }) => call.callId)))
     for (const run of runs) {
       // A reader of this process may have come meanwhile.
@@ -233,7 +233,7 @@ export class ReplyRuns {
   }
 
   /** Resolves when the end is stored, or when readers shall wait no longer; it is stored in the background then. */
-  async #end(run: ReplyRun, end: EndOfReply, parts: readonly StoredPart[]): Promise<boolean> {
+  async #end(run: KeptRun, end: EndOfReply, parts: readonly StoredPart[]): Promise<boolean> {
     const writing = markRejectionHandled(this.#ends.write(end, parts))
     try {
       return await withDeadline(END_WITHIN_MS, writing)
@@ -253,7 +253,7 @@ export class ReplyRuns {
   }
 }
 
-function longestPausedThenLargest(a: ReplyRun, b: ReplyRun): number {
+function longestPausedThenLargest(a: KeptRun, b: KeptRun): number {
   const { pausedSinceMs: one = Number.POSITIVE_INFINITY } = a
   const { pausedSinceMs: other = Number.POSITIVE_INFINITY } = b
   return one === other ? b.unstoredBytes - a.unstoredBytes : one - other

@@ -1,10 +1,5 @@
 import type { AgentCall } from '#core/agents/adapter.ts'
-import { agentUrl } from '#core/agents/translate/agent-url.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-
-export function fastgptUrl({ agent }: Pick<AgentCall, 'agent'>, path: string): string {
-  return agentUrl(agent.baseUrl, /\/api(?:\/v[12])?$/, `/api${path}`)
-}
 
 /** The fields that identify a chat. A key bound to an app overrides `appId`; a team's key requires it. */
 export function chatOf(call: {

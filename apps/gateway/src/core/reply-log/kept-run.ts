@@ -43,7 +43,7 @@ export interface RunDeps {
   readonly runtime: Pick<Runtime, 'elapsedMs'>
   readonly bounds: RunBounds
   /** Stores the end; resolves to whether it is the one that counts, as soon as that is known or readers shall wait no longer. */
-  readonly end: (run: ReplyRun, end: EndOfReply, parts: readonly StoredPart[]) => Promise<boolean>
+  readonly end: (run: KeptRun, end: EndOfReply, parts: readonly StoredPart[]) => Promise<boolean>
   /** The log has grown so much that it should be stored at once. */
   readonly urge: () => void
   /** The platform waits now until the log is stored. */
@@ -74,7 +74,7 @@ const UNSTORED_BYTES_MAX = 1024 * 1024
  * One kept call while it runs: it reads the reply to its end, whether or not anybody follows, and appends its events to the
  * log. It never waits for a reader, and for the database only as long as {@link FlushPause} allows.
  */
-export class ReplyRun {
+export class KeptRun {
   readonly call: RunCall
   readonly #deps: RunDeps
   readonly #reply: ReplyToKeep

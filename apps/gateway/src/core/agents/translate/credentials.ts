@@ -1,5 +1,12 @@
 import type { Agent, AgentApp } from '#core/agents/adapter.ts'
-import { agentKey } from './agent-key.ts'
+
+/**
+ * An app's key takes precedence over its agent's. A probe has no app and uses the first app's key if the
+ * agent has none.
+ */
+export function agentKey(agent: Agent, app: AgentApp | undefined): string | undefined {
+  return app === undefined ? (agent.apiKey ?? agent.apps[0]?.apiKey) : (app.apiKey ?? agent.apiKey)
+}
 
 /** Returns the `authorization` header, or no header if neither app nor agent has a key. */
 export function bearer({

@@ -15,11 +15,10 @@ import type { Runtime } from '#core/base/runtime.ts'
 import type { Exchange, TurnState } from './call-events.ts'
 import type { ConversationTurn } from './conversation/enter-conversation.ts'
 import type { ReplyContent } from './reply-content.ts'
-import { type ReplyDeadlines, startReplyDeadlines } from './reply-deadlines.ts'
+import { ReplyDeadlines } from './reply-deadlines.ts'
 import { ReplySteps } from './reply-steps.ts'
-import { callWithoutTexts, type StoppableReply } from './stop-run.ts'
 
-export interface TranslatedReplyDeps {
+export interface PlatformReplyDeps {
   readonly upstream: Upstream
   readonly runtime: Runtime
 }
@@ -50,11 +49,14 @@ const DOUBLINGS_MAX = 20
  * The platform's reply to the request of one attempt, translated part by part: what its events mean for the content, for the
  * deadlines and for the turn. It is made when the request is sent.
  */
-export class TranslatedReply implements StoppableReply {
+export class PlatformReply {
   readonly upstreamReply: UpstreamReply
   readonly state: ReplyState
+  /** What a later request may need of the call, without its texts. */
   readonly call: AgentCall
   readonly deadlines: ReplyDeadlines
+  /** The requests beside the one whose reply this is; undefined where there are none. */
+  readonly steps: ReplySteps | undefined
   /** Whether the platform has sent anything that it sends only for a turn that it has taken. */
   sawTurn = false
   readonly #agent: Agent
@@ -63,12 +65,11 @@ export class TranslatedReply implements StoppableReply {
   readonly #sentAtMs: number
   /** The model that the configuration names. */
   readonly #requestedModel: string | undefined
-  readonly #steps: ReplySteps | undefined
   /** Stands unless the platform says, when it is asked, what it meant. */
   #refused: Failure | undefined
 
   constructor(
-    { upstream, runtime }: TranslatedReplyDeps,
+    { upstream, runtime }: PlatformReplyDeps,
     { agent: asked, agentCall, request, sentAtMs, timeouts, content, turn, isSilent = false }: SentRequest,
   ) {
     const agent = isSilent ? silent(asked) : asked
@@ -87,18 +88,19 @@ export class TranslatedReply implements StoppableReply {
           announcesStream: submission !== undefined,
           onHead: begin && ((header) => begin(header, state)),
         })
-    this.deadlines = startReplyDeadlines(timeouts, runtime, (event) => {
+    this.deadlines = new ReplyDeadlines(timeouts, runtime, (event) => {
       // After a reported end that nothing withdrew, no deadline fails the reply.
-      if (event === 'grace' || this.#content.hasEnd) this.upstreamReply.finish()
+      if (event === 'grace' || this.#content.ends.stands) this.upstreamReply.finish()
       else {
         const timeout = UpstreamError.timeout(this.upstreamReply.wasBegun)
         this.upstreamReply.cancel(timeout)
-        this.#steps?.interrupt(timeout)
+        this.steps?.interrupt(timeout)
       }
     })
-    this.call = callWithoutTexts(agentCall)
+    // The texts of a long conversation would otherwise stay in memory during the reply.
+    this.call = { ...agentCall, query: '', messages: undefined, files: [], variables: {}, parameters: {} }
     if (submission !== undefined || agent.adapter.conclude !== undefined) {
-      this.#steps = new ReplySteps(upstream, {
+      this.steps = new ReplySteps(upstream, {
         agent,
         call: this.call,
         state: this.state,
@@ -109,11 +111,6 @@ export class TranslatedReply implements StoppableReply {
     this.#requestedModel = agent.adapter.modelOf?.({ agent, app: agentCall.app })
   }
 
-  /** What is known of the turn from a step other than the reply itself; undefined where the reply alone says it. */
-  get turnOfStep(): TurnState | undefined {
-    return this.#steps?.turn
-  }
-
   /** By which the run can be stopped at the platform, and where its conversation is there. */
   get stopIds(): StopIds {
     const { runId, messageId, platformConversationId = this.call.platformConversationId } = this.state
@@ -122,7 +119,7 @@ export class TranslatedReply implements StoppableReply {
 
   /** The state of the turn. What the reader has seen shows that there is one. */
   turn(hasPassedOn: boolean): TurnState {
-    const ofStep = this.turnOfStep
+    const ofStep = this.steps?.turn
     if (ofStep !== undefined) return ofStep
     const { failure, isComplete } = this.#content
     if (failure?.turn === 'none' && !hasPassedOn) return 'none'
@@ -131,31 +128,31 @@ export class TranslatedReply implements StoppableReply {
 
   /** The next part of the reply; rejects with an {@link UpstreamError} if there is none. */
   next(): Promise<UpstreamPart> {
-    return this.#steps === undefined ? this.upstreamReply.next() : this.#steps.next(this.upstreamReply)
+    return this.steps === undefined ? this.upstreamReply.next() : this.steps.next(this.upstreamReply)
   }
 
-  /** Rejects the pending {@link TranslatedReply.next}, while what the platform sends is still read. */
+  /** Rejects the pending {@link PlatformReply.next}, while what the platform sends is still read. */
   interrupt(cause: Error): void {
     this.upstreamReply.interrupt(cause)
-    this.#steps?.interrupt(cause)
+    this.steps?.interrupt(cause)
   }
 
   /** Closes the connection, and asks the platform for nothing more. */
   cancel(cause: Error): void {
     this.upstreamReply.cancel(cause)
-    this.#steps?.interrupt(cause)
+    this.steps?.interrupt(cause)
   }
 
   /** What the exchange with the platform has taken until now. */
   exchange(nowMs: number): Exchange {
     const sentAtMs = this.#sentAtMs
-    const { firstTextAtMs, usage, model, finishReason, unknownFinishWord } = this.#content
+    const { firstTextAtMs, usage, model, ends, unknownFinishWord } = this.#content
     return {
       requestedModel: this.#requestedModel,
       model,
       durationMs: nowMs - sentAtMs,
       firstTextMs: firstTextAtMs === undefined ? undefined : firstTextAtMs - sentAtMs,
-      finishReason,
+      finishReason: ends.reason,
       unknownFinishWord,
       usage,
     }
@@ -165,7 +162,7 @@ export class TranslatedReply implements StoppableReply {
   translate(part: UpstreamPart): ChatEvent[] {
     this.deadlines.firstByte()
     const batch: ChatEvent[] = []
-    const refused = this.#steps?.failure
+    const refused = this.steps?.failure
     if (refused !== undefined) {
       this.#content.failure ??= refused
       return batch
@@ -174,8 +171,8 @@ export class TranslatedReply implements StoppableReply {
     else {
       if (part.kind === 'body') this.#translateBody(part, batch)
       const mayBeOpen = part.kind === 'body' && this.#content.failure === undefined
-      if (mayBeOpen && this.#steps?.isOpenAfterBody() === true) return batch
-      if (this.#steps !== undefined) this.#content.sift(this.#steps.concluding, batch)
+      if (mayBeOpen && this.steps?.isOpenAfterBody() === true) return batch
+      if (this.steps !== undefined) this.#content.sift(this.steps.concluding, batch)
       if (this.#refused !== undefined) this.#content.failure ??= this.#refused
       this.#content.sift(this.#agent.adapter.finish(this.state), batch)
       this.#learnIds()
@@ -188,14 +185,14 @@ export class TranslatedReply implements StoppableReply {
   translateBroken(batch: ChatEvent[]): void {
     // It may know more of the end than was reported, such as that the run has failed.
     this.#content.sift(this.#agent.adapter.finish(this.state), batch)
-    if (this.#content.hasEnd) this.#close(batch)
+    if (this.#content.ends.stands) this.#close(batch)
   }
 
   #translateEvents({ events }: Extract<UpstreamPart, { kind: 'events' }>, batch: ChatEvent[]): void {
     const { state, deadlines } = this
     const { adapter, endGraceMs } = this.#agent
     const content = this.#content
-    const { withdrawnEnds } = content
+    const { withdrawn } = content.ends
     for (const event of events) {
       const translated = adapter.translate(event, state)
       if (translated.length > 0) {
@@ -207,10 +204,10 @@ export class TranslatedReply implements StoppableReply {
     }
     this.sawTurn ||= state.runId !== undefined || state.messageId !== undefined
     this.#learnIds()
-    if (content.withdrawnEnds > withdrawnEnds) deadlines.endGrace()
+    if (content.ends.withdrawn > withdrawn) deadlines.endGrace()
     // A server that ends with its first event begins its answer much later. The less an end can be trusted, the longer it waits.
-    if (content.hasEnd && content.hasContent)
-      deadlines.startGrace(endGraceMs * 2 ** Math.min(content.withdrawnEnds, DOUBLINGS_MAX))
+    if (content.ends.stands && content.hasContent)
+      deadlines.startGrace(endGraceMs * 2 ** Math.min(content.ends.withdrawn, DOUBLINGS_MAX))
   }
 
   #translateBody(
@@ -219,7 +216,7 @@ export class TranslatedReply implements StoppableReply {
   ): void {
     const { adapter } = this.#agent
     const content = this.#content
-    const isGone = this.#steps?.turn === 'none' && (status === 404 || status === 412)
+    const isGone = this.steps?.turn === 'none' && (status === 404 || status === 412)
     if (isGone) content.failure = { reason: 'pause_over', turn: 'none', platformStatus: status }
     else if (status >= 400) this.#refused = adapter.toFailure(status, body, header, this.state)
     else {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { TakeEvents } from '#core/agents/events.ts'
 import { PAUSED_MS_MAX } from './flush-pause.ts'
 import type { KeptForm } from './kept-form.ts'
-import type { ReplyEnding, ReplyToKeep } from './reply-run.ts'
-import { ReplyRuns } from './reply-runs.ts'
+import type { ReplyEnding, ReplyToKeep } from './kept-run.ts'
+import { KeptRuns } from './kept-runs.ts'
 import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 
 const KIB = 1024
@@ -75,7 +75,7 @@ function processOf({ append = async () => {}, end = async () => {} }: Partial<Fa
   const lost: string[] = []
   const stored: StoredPart[] = []
   const ends: EndOfReply[] = []
-  const runs = new ReplyRuns({
+  const runs = new KeptRuns({
     store: {
       async append(parts) {
         await append(parts)

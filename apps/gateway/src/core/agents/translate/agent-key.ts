@@ -1,9 +1,0 @@
-import type { Agent, AgentApp } from '#core/agents/adapter.ts'
-
-/**
- * An app's key takes precedence over its agent's. A probe has no app and uses the first app's key if the
- * agent has none.
- */
-export function agentKey(agent: Agent, app: AgentApp | undefined): string | undefined {
-  return app === undefined ? (agent.apiKey ?? agent.apps[0]?.apiKey) : (app.apiKey ?? agent.apiKey)
-}
