@@ -15,9 +15,10 @@ import type { Place, Places } from './places.ts'
 import type { Reply, ReplyDeps } from './reply.ts'
 import { type ReplyToDeps, replyTo } from './reply-to.ts'
 import type { UnroutedCall } from './request/call.ts'
-import { type ChatHead, headOf } from './request/chat-head.ts'
+import type { ChatHead } from './request/chat-head.ts'
 import type { ChatRequest } from './request/chat-request.ts'
-import { callerOf, isLastOfMany, type ResolveDeps, resolveRequest } from './request/resolve-request.ts'
+import { callerOf, isLastOfMany, type ResolveDeps, resolveRequest } from './resolve-request.ts'
+import type { Route } from './routing/route.ts'
 
 export interface BeginDeps
   extends EnterDeps,
@@ -112,6 +113,25 @@ export async function beginChat(
 
 function leave(taken: Pick<Place, 'leave'>): void {
   taken.leave()
+}
+
+/** @param name - how the request names the agent */
+function headOf(
+  { agent, app, asks, ignoredTools, endUser }: UnroutedCall,
+  route: Pick<Route, 'app' | 'deployment'>,
+  name: ChatRequest['agent'],
+  started: Pick<ChatHead, 'callId' | 'conversationId' | 'created'>,
+): ChatHead {
+  const model = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: app && route.app })
+  return {
+    ...started,
+    model: model ?? (name.isInModel && name.model ? name.model : agent.id),
+    reasoning: agent.reasoning,
+    takesParameters: agent.context === 'gateway',
+    ignoredTools,
+    takesMessages: asks.kind === 'messages' || asks.isWhole,
+    endUser,
+  }
 }
 
 /** Tells the client what of its request does not reach the agent. */

@@ -1,7 +1,3 @@
-import type { Route } from '#core/calls/routing/route.ts'
-import type { UnroutedCall } from './call.ts'
-import type { AgentName } from './chat-request.ts'
-
 /** What is known of an admitted call from its beginning. */
 export interface ChatHead {
   readonly callId: string
@@ -21,23 +17,4 @@ export interface ChatHead {
   readonly endUser: string
   /** Seconds since the epoch. */
   readonly created: number
-}
-
-/** @param name - how the request names the agent */
-export function headOf(
-  { agent, app, asks, ignoredTools, endUser }: UnroutedCall,
-  route: Pick<Route, 'app' | 'deployment'>,
-  name: AgentName,
-  started: Pick<ChatHead, 'callId' | 'conversationId' | 'created'>,
-): ChatHead {
-  const model = agent.adapter.modelOf?.({ agent: route.deployment.agent, app: app && route.app })
-  return {
-    ...started,
-    model: model ?? (name.isInModel && name.model ? name.model : agent.id),
-    reasoning: agent.reasoning,
-    takesParameters: agent.context === 'gateway',
-    ignoredTools,
-    takesMessages: asks.kind === 'messages' || asks.isWhole,
-    endUser,
-  }
 }

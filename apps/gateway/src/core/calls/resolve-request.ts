@@ -1,14 +1,14 @@
 import type { Authentication, RequestOrigin } from '#core/accounts/auth/authenticate.ts'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
-import { earlierTurns } from '#core/calls/conversation/earlier-turns.ts'
-import { nameOf } from '#core/calls/conversation/enter-conversation.ts'
 import type { Sql } from '#core/database/database.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import { type Principal, requireKey } from '#core/requests/principal.ts'
 import type { IssuedFiles } from '#core/uploads/issued-files.ts'
-import { checkCall, resolveCall, type UnroutedCall } from './call.ts'
-import type { ChatRequest } from './chat-request.ts'
+import { earlierTurns } from './conversation/earlier-turns.ts'
+import { nameOf } from './conversation/enter-conversation.ts'
+import { checkCall, resolveCall, type UnroutedCall } from './request/call.ts'
+import type { ChatRequest } from './request/chat-request.ts'
 
 export interface ResolveDeps {
   readonly catalog: Pick<AgentCatalog, 'current'>

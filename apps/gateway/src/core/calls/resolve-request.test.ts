@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { agentWith } from '#core/calls/routing/routes.test-support.ts'
 import { Problem } from '#core/errors/errors.ts'
-import { requestOf } from './chat-request.test-support.ts'
+import { requestOf } from './request/chat-request.test-support.ts'
 import { type ResolveDeps, resolveRequest } from './resolve-request.ts'
+import { agentWith } from './routing/routes.test-support.ts'
 
 /** Two agents, of which the key may use one, and a database that knows these turns. */
 function depsWith({ turns = 'none', boundTo }: { turns?: 'none' | 'some'; boundTo?: string } = {}) {
