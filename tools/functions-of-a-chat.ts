@@ -7,8 +7,10 @@ export interface InspectedGateway {
 /** Functions by the file in which they are, each path relative to the folder of the gateway. */
 export type FunctionsByFile = ReadonlyMap<string, readonly string[]>
 
-/** More than enough that what a timer runs falls into some of the windows and not into all. */
 const REPETITIONS = 5
+/** What a process does again and again by itself, of which this is the rarest. */
+const RAREST = 'src/core/database/database-clock.ts#sync@'
+const LOOK_EVERY_MS = 100
 
 interface Coverage {
   readonly result: readonly {
@@ -21,8 +23,9 @@ interface Coverage {
 }
 
 /**
- * The gateway's own functions that every repetition of a request runs, as V8 counts them, one repetition after the other. What a
- * call does after its response, such as its settlement, is counted in the window of the next.
+ * The gateway's own functions that every repetition of a request runs, as V8 counts them, one repetition after the other, without
+ * those that it runs without a request. What a call does after its response, such as its settlement, is counted in the window of
+ * the next. Takes up to ten seconds, until the process has done all that it does by itself.
  *
  * @param ask - sends the request and reads its whole response
  */
@@ -39,20 +42,38 @@ export async function functionsOfAChat(
     const send = commandsOf(socket)
     await send('Profiler.enable')
     await send('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    const take = async () => ranIn((await send('Profiler.takePreciseCoverage')) as Coverage)
     await ask()
-    await send('Profiler.takePreciseCoverage')
+    const own = await ranAlone(take)
+    await ask()
+    await take()
     let common: Set<string> | undefined
     for (let n = 0; n < REPETITIONS; n += 1) {
       await ask()
-      const ran = ranIn((await send('Profiler.takePreciseCoverage')) as Coverage)
+      const ran = await take()
       common = common === undefined ? ran : new Set([...common].filter((each) => ran.has(each)))
     }
-    const functions = [...(common ?? [])].map((each) => each.split('#') as [string, string])
+    const functions = [...(common ?? [])]
+      .filter((each) => !own.has(each))
+      .map((each) => each.split('#') as [string, string])
     const byFile = Map.groupBy(functions, ([file]) => file)
     return new Map([...byFile].map(([file, each]) => [file, each.map(([, name]) => name)]))
   } finally {
     socket.close()
   }
+}
+
+/** What runs between two times at which the rarest of its timers fires. What comes before is the end of an earlier call. */
+async function ranAlone(take: () => Promise<Set<string>>): Promise<Set<string>> {
+  const own = new Set<string>()
+  for (let rounds = 0; rounds < 2; ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    const ran = await take()
+    const isRound = [...ran].some((each) => each.startsWith(RAREST))
+    if (rounds > 0) for (const each of ran) own.add(each)
+    if (isRound) rounds += 1
+  }
+  return own
 }
 
 function ranIn({ result }: Coverage): Set<string> {

@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Kind } from '@trunkline/gateway/src/resources/resource.ts'
+import type { Kind } from '@trunkline/gateway/src/resources/define/resource.ts'
 import { buildSchema, type GraphQLObjectType } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 

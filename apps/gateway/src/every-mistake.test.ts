@@ -161,8 +161,8 @@ describe('REST names every mistake of a form, in the order of its schema', () =>
     expect(await fieldsOf('GET', `/api/v1/calls?${calls}`)).toEqual([
       'query.limit',
       'query.cursor',
-      'query.from',
       'query.conversation',
+      'query.from',
     ])
   })
 

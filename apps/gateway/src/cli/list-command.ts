@@ -7,7 +7,7 @@ import {
   type OrderedListDefinition,
   type Selection,
   usernameOptions,
-} from '#resources/define-list.ts'
+} from '#resources/define/define-list.ts'
 import { list, type PageOptions, run, wholeNumber, withJson, withPage, withRange } from './context.ts'
 import { printJson, printRecords, type Shown } from './output.ts'
 

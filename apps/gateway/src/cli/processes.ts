@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandArguments, CommandResult } from '#process/commands.ts'
-import { byWord } from '#resources/define-list.ts'
+import { byWord } from '#resources/define/define-list.ts'
 import { IN_STATE, PROCESS_FILTER } from '#resources/gateway-process.ts'
 import { type JsonOption, type RecordOptions, run, withJson } from './context.ts'
 import { withConditions, withRecords } from './list-command.ts'

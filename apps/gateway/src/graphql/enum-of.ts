@@ -1,5 +1,5 @@
 import type { EnumRef } from '@pothos/core'
-import type { Vocabulary } from '#resources/vocabulary.ts'
+import type { Vocabulary } from '#resources/define/vocabulary.ts'
 import { builder } from './builder.ts'
 
 interface EnumTexts<Word extends string> {

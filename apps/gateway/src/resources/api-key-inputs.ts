@@ -1,8 +1,8 @@
 import { ALLOWED_AGENTS_MAX, DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '#core/accounts/keys/key-input.ts'
 import { recordFields } from '#http/request/body-schema.ts'
 import { API_KEY, API_KEY_COUNTER } from './api-key.ts'
-import { defineInput, form, required, within } from './define-input.ts'
-import { id, integer, nullable, text, time, words } from './fields.ts'
+import { defineInput, form, required, within } from './define/define-input.ts'
+import { id, integer, nullable, text, time, words } from './define/fields.ts'
 
 const { permissions, allowedAgents } = API_KEY.fields
 

@@ -12,8 +12,8 @@ import type { Quota } from '#core/accounts/users/user.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
-import { byText, byTime, byUser, byWord, ordersOf } from './define-list.ts'
-import { defineResource } from './define-resource.ts'
+import { byText, byTime, byUser, byWord, ordersOf } from './define/define-list.ts'
+import { defineResource } from './define/define-resource.ts'
 import {
   derivedFrom,
   flag,
@@ -27,10 +27,10 @@ import {
   time,
   user,
   wordList,
-} from './fields.ts'
-import type { View } from './resource.ts'
+} from './define/fields.ts'
+import type { View } from './define/resource.ts'
 import { QUOTA } from './user.ts'
-import { closed } from './vocabulary.ts'
+import { closed } from './define/vocabulary.ts'
 
 export const PERMISSION = closed('Permission', PERMISSIONS, 'What an API key may be used for.', {
   chat: 'Chats.',

@@ -1,10 +1,10 @@
 import { ACTORS } from '#core/audit/actor.ts'
 import { AUDIT_RESULTS } from '#core/reports/audit-log/audit-query.ts'
 import type { AuditEvent } from '#core/reports/audit-log/audit-rows.ts'
-import { byId, byText, byUser, byWord, type ListDefinition, rangeOf } from './define-list.ts'
-import { defineResource } from './define-resource.ts'
-import { id, integer, json, key, large, nullable, text, time, user, words } from './fields.ts'
-import { open } from './vocabulary.ts'
+import { byId, byText, byUser, byWord, type ListDefinition, rangeOf } from './define/define-list.ts'
+import { defineResource } from './define/define-resource.ts'
+import { id, integer, json, key, large, nullable, text, time, user, words } from './define/fields.ts'
+import { open } from './define/vocabulary.ts'
 
 const AUDIT_RESULT = open(
   'AuditResult',

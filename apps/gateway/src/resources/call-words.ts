@@ -1,6 +1,6 @@
 import { RATINGS } from '#core/conversations/rate-call.ts'
 import { CALL_FACES, CALL_KINDS, OUTCOMES } from '#core/ledger/call-kinds.ts'
-import { closed, open } from './vocabulary.ts'
+import { closed, open } from './define/vocabulary.ts'
 
 export const CALL_KIND = open('CallKind', CALL_KINDS, 'What a call did.', {
   chat: 'A chat with an agent.',

@@ -17,8 +17,8 @@ import {
   byWord,
   type ListDefinition,
   rangeOf,
-} from './define-list.ts'
-import { defineResource } from './define-resource.ts'
+} from './define/define-list.ts'
+import { defineResource } from './define/define-resource.ts'
 import {
   agent,
   call,
@@ -34,8 +34,8 @@ import {
   time,
   user,
   words,
-} from './fields.ts'
-import type { Field, Fields, View } from './resource.ts'
+} from './define/fields.ts'
+import type { Field, Fields, View } from './define/resource.ts'
 
 const DESCRIPTION =
   'An admitted call: a row of the ledger. It is kept for `usage.retentionDays`, by default 400 days, longer than the objects that it names may exist.'

@@ -7,9 +7,9 @@ import { recordFields } from '#http/request/body-schema.ts'
 import { RATING } from './call-words.ts'
 import { CONVERSATION } from './conversation.ts'
 import { AT_PLATFORM, PASSED_ON } from './conversation-words.ts'
-import { defineInput, required, within } from './define-input.ts'
-import { defineResource } from './define-resource.ts'
-import { id, nullable, text, words } from './fields.ts'
+import { defineInput, required, within } from './define/define-input.ts'
+import { defineResource } from './define/define-resource.ts'
+import { id, nullable, text, words } from './define/fields.ts'
 
 export const RENAME_CONVERSATION = defineInput(
   'RenameConversation',

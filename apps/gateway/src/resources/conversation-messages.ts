@@ -4,8 +4,8 @@ import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descr
 import { nullable as schemaOrNull } from '#http/response/schemas.ts'
 import { RATING } from './call-words.ts'
 import { MESSAGE_ROLE } from './conversation-words.ts'
-import { defineResource } from './define-resource.ts'
-import { derivedFrom, id, localId, nullable, objects, text, time, words } from './fields.ts'
+import { defineResource } from './define/define-resource.ts'
+import { derivedFrom, id, localId, nullable, objects, text, time, words } from './define/fields.ts'
 
 type File = ConversationMessage['files'][number]
 

@@ -1,4 +1,4 @@
-import { closed } from './vocabulary.ts'
+import { closed } from './define/vocabulary.ts'
 
 export const MESSAGE_ROLE = closed('MessageRole', ['user', 'assistant'], 'Who said a message.', {
   user: 'The user.',

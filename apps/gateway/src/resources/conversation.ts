@@ -1,9 +1,9 @@
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { CALL_OUTCOME } from './call-words.ts'
-import { byName, byText, byUser, type ListDefinition } from './define-list.ts'
-import { defineResource } from './define-resource.ts'
-import { agent, count, flag, id, name, nullable, text, time, user, words } from './fields.ts'
+import { byName, byText, byUser, type ListDefinition } from './define/define-list.ts'
+import { defineResource } from './define/define-resource.ts'
+import { agent, count, flag, id, name, nullable, text, time, user, words } from './define/fields.ts'
 
 export const CONVERSATION = defineResource<Conversation>()(
   'Conversation',

@@ -1,6 +1,6 @@
 import { BREAKER_STATES } from '#core/agents/deployments/load.ts'
 import { AGENT_STATUSES } from '#core/agents/deployments/probes.ts'
-import { closed } from './vocabulary.ts'
+import { closed } from './define/vocabulary.ts'
 
 export const AGENT_STATUS = closed(
   'AgentStatus',

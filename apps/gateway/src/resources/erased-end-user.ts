@@ -1,7 +1,7 @@
 import type { ErasedEndUser } from '#core/erasure/end-users.ts'
 import type { ErasedAtAgent } from '#core/erasure/erase-conversations.ts'
-import { defineResource } from './define-resource.ts'
-import { count, flag, id, name, nullable, objects, text } from './fields.ts'
+import { defineResource } from './define/define-resource.ts'
+import { count, flag, id, name, nullable, objects, text } from './define/fields.ts'
 
 const AT_AGENT = defineResource<ErasedAtAgent>()(
   'ErasedAtAgent',

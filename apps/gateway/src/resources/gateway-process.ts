@@ -7,10 +7,10 @@ import {
   PROCESS_STATES,
   type ProcessBreaker,
 } from '#core/ledger/process-list.ts'
-import { defineResource } from './define-resource.ts'
+import { defineResource } from './define/define-resource.ts'
 import { BREAKER_STATE } from './deployment-words.ts'
-import { count, id, integer, name, nullable, object, objects, text, texts, time, words } from './fields.ts'
-import { closed } from './vocabulary.ts'
+import { count, id, integer, name, nullable, object, objects, text, texts, time, words } from './define/fields.ts'
+import { closed } from './define/vocabulary.ts'
 
 const STATE_MEANINGS = {
   live: 'It lives.',

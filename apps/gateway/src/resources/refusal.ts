@@ -12,10 +12,10 @@ import {
   type RangeTexts,
   rangeOf,
   type Selection,
-} from './define-list.ts'
-import { defineResource } from './define-resource.ts'
-import { agent, id, integer, key, large, nullable, text, time, user, words } from './fields.ts'
-import { closed } from './vocabulary.ts'
+} from './define/define-list.ts'
+import { defineResource } from './define/define-resource.ts'
+import { agent, id, integer, key, large, nullable, text, time, user, words } from './define/fields.ts'
+import { closed } from './define/vocabulary.ts'
 
 const KEY = 'The API key; null for an access token, and if it is not yours to see or its record was removed.'
 const OWNER = 'The user whom the credential belongs to; null if it is not yours to see.'

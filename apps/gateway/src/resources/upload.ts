@@ -1,6 +1,6 @@
 import type { Upload } from '#generated/prisma/client.ts'
-import { defineResource } from './define-resource.ts'
-import { derivedFrom, id, key, large, text, time, user } from './fields.ts'
+import { defineResource } from './define/define-resource.ts'
+import { derivedFrom, id, key, large, text, time, user } from './define/fields.ts'
 
 const DESCRIPTION = 'An uploaded file. Files are uploaded by `POST /api/v1/upload` of the REST API.'
 

@@ -6,7 +6,7 @@ import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import { ref, timestamp } from '#http/response/schemas.ts'
 import { CALL } from './call.ts'
 import { CALL_OUTCOME } from './call-words.ts'
-import { defineResource, wordSchema } from './define-resource.ts'
+import { defineResource, wordSchema } from './define/define-resource.ts'
 import {
   agent,
   derivedFrom,
@@ -19,8 +19,8 @@ import {
   text,
   user,
   words,
-} from './fields.ts'
-import type { Field } from './resource.ts'
+} from './define/fields.ts'
+import type { Field } from './define/resource.ts'
 import { GRANULARITY, USAGE_GROUP } from './usage.ts'
 
 /** A report of usage, and the properties of a request for it. */

@@ -3,8 +3,8 @@ import { GROUPS } from '#core/reports/report-rows.ts'
 import { GROUP_ORDERS } from '#core/reports/top-groups.ts'
 import { CALL_CONDITIONS } from './call.ts'
 import { CALL_STATE } from './call-words.ts'
-import { byAnyOf, byName, byText, type RangeTexts, rangeOf, type Selection } from './define-list.ts'
-import { closed } from './vocabulary.ts'
+import { byAnyOf, byName, byText, type RangeTexts, rangeOf, type Selection } from './define/define-list.ts'
+import { closed } from './define/vocabulary.ts'
 
 export const GRANULARITY = closed(
   'UsageGranularity',

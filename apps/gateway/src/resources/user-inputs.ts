@@ -5,8 +5,8 @@ import {
   USERNAME_INPUT_CHARACTERS_MAX,
 } from '#core/accounts/users/user-rules.ts'
 import { recordFields } from '#http/request/body-schema.ts'
-import { byDefault, defineInput, required, within } from './define-input.ts'
-import { text, words } from './fields.ts'
+import { byDefault, defineInput, required, within } from './define/define-input.ts'
+import { text, words } from './define/fields.ts'
 import { USER, USER_STATUS } from './user.ts'
 
 const { role, quotaPeriod } = USER.fields

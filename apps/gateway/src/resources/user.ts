@@ -5,11 +5,11 @@ import { knownPeriod, QUOTA_PERIODS } from '#core/ledger/quota-period.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { knownRole, ROLES } from '#core/requests/principal.ts'
 import type { User } from '#generated/prisma/client.ts'
-import { byInteger, byText, byWord, ordersOf } from './define-list.ts'
-import { defineResource } from './define-resource.ts'
-import { derivedFrom, id, large, nullable, text, time, words } from './fields.ts'
-import type { View } from './resource.ts'
-import { closed } from './vocabulary.ts'
+import { byInteger, byText, byWord, ordersOf } from './define/define-list.ts'
+import { defineResource } from './define/define-resource.ts'
+import { derivedFrom, id, large, nullable, text, time, words } from './define/fields.ts'
+import type { View } from './define/resource.ts'
+import { closed } from './define/vocabulary.ts'
 
 export const ROLE = closed('Role', ROLES, 'What a user may do.', {
   admin: 'Manages all users and keys, and sees all usage.',

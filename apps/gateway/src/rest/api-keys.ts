@@ -53,7 +53,7 @@ export function apiKeyRoutes(
 
   orderedListRoute(app, API_KEYS, {
     ...parts,
-    list: keys.list,
+    list: keys,
     reasons: ['invalid_request', ...MANAGER_PROBLEMS, 'user_not_found'],
   })
 

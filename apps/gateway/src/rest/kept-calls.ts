@@ -19,7 +19,7 @@ import { CALL_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, nullable, problems, success, uuid } from '#http/response/schemas.ts'
 import { STOP_CALL, STOP_OUTCOME } from '#resources/call.ts'
 import { CALL_OUTCOME } from '#resources/call-words.ts'
-import { wordSchema } from '#resources/define-resource.ts'
+import { wordSchema } from '#resources/define/define-resource.ts'
 
 /** Reads and resumes kept calls, which are those with an `Idempotency-Key`, and stops calls of every kind. */
 export function keptCallRoutes(

@@ -31,8 +31,8 @@ import {
   type ListDefinition,
   type OrderedListDefinition,
   orderedQuery,
-} from '#resources/define-list.ts'
-import type { Fields } from '#resources/resource.ts'
+} from '#resources/define/define-list.ts'
+import type { Fields } from '#resources/define/resource.ts'
 import { csvOr, Format, range, requireFormat } from './csv-lists.ts'
 
 interface ListParts<Row, Input, Seen> {
@@ -119,7 +119,9 @@ export function listRoute<Row extends object, Input extends object, Seen = unkno
 }
 
 interface OrderedListParts<Row, Order extends string, Filter, Seen> {
-  list(caller: Principal, query: OrderedQuery<Order>, filter: Filter): Promise<(Row & { cursor: string })[]>
+  readonly list: {
+    list(caller: Principal, query: OrderedQuery<Order>, filter: Filter): Promise<(Row & { cursor: string })[]>
+  }
   readonly onRequest: onRequestAsyncHookHandler
   readonly reasons: readonly ErrorReason[]
   readonly bounds: ReturnType<typeof smallRead>
@@ -148,7 +150,7 @@ export function orderedListRoute<Row extends object, Order extends string, Filte
       const filter = conditionsIn(conditions, request.query) as Filter
       const signal = abortedWith(reply)
       const found = await readOrderedPage({ limit, cursor }, (position) =>
-        list(callerOf(request), { ...position, orderBy, order, signal }, filter),
+        list.list(callerOf(request), { ...position, orderBy, order, signal }, filter),
       )
       const view = viewOf(request)
       return success(pageRecord(found, (row) => resource.record(row, view)))

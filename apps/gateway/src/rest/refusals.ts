@@ -12,7 +12,7 @@ import { type Cell, sendCsv } from '#http/response/csv.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
-import { conditionParameters, conditionsIn } from '#resources/define-list.ts'
+import { conditionParameters, conditionsIn } from '#resources/define/define-list.ts'
 import {
   COUNT_CONDITIONS,
   COUNT_RANGE,

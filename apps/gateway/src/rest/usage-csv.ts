@@ -5,7 +5,7 @@ import type { UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { Cell } from '#http/response/csv.ts'
-import { snake } from '#resources/resource.ts'
+import { snake } from '#resources/define/resource.ts'
 import { METRICS } from '#resources/usage-report.ts'
 
 /** What the rows of the CSV are: each bucket of each group, or each group over the whole range. */

@@ -39,7 +39,7 @@ export function userRoutes(
 
   orderedListRoute(app, USERS, {
     ...parts,
-    list: users.list,
+    list: users,
     reasons: ['invalid_request', ...MANAGER_PROBLEMS, 'role_denied'],
   })
 

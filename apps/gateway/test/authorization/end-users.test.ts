@@ -147,16 +147,16 @@ describe.each(ON_EVERY_FACE)('a chat by %s', (face, chatBy) => {
 
 describe('an upload', () => {
   test('is of the end user that the header names, in its record and in the ledger, and not of the one in its form', async () => {
-    const { id, user } = (await upload(BOB, { user: ANN })).json().data
-    expect(user).toBe(BOB)
+    const { id, end_user: endUser } = (await upload(BOB, { end_user: ANN })).json().data
+    expect(endUser).toBe(BOB)
     const { callId } = await all.gateway.prisma.upload.findUniqueOrThrow({ where: { id } })
     expect(await endUserOf(callId)).toBe(BOB)
   })
 
   test('without the header is of no end user, unless its key acts for the owner', async () => {
-    expect((await upload(undefined, { user: ANN })).json().data.user).toBe('')
-    const byManager = await upload(undefined, { user: ANN }, 'admin key of a user')
-    expect(byManager.json().data.user).toBe(ANN)
+    expect((await upload(undefined, { end_user: ANN })).json().data.end_user).toBe('')
+    const byManager = await upload(undefined, { end_user: ANN }, 'admin key of a user')
+    expect(byManager.json().data.end_user).toBe(ANN)
   })
 
   test('of another end user of the same owner is not found by a chat, which is rejected', async () => {

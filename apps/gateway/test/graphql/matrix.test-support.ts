@@ -330,11 +330,11 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     'owner',
     { within: inKey },
   ),
-  'ApiKey.creator': row(
+  'ApiKey.createdBy': row(
     // An administrator created the keys of the plain user, who does not see it.
     { ...KEY_READERS, user: 'nothing', 'admin key of a user': 'nothing' },
     SHARED,
-    'creator',
+    'createdBy',
     { within: inKey },
   ),
   'ApiKey.uploads': row({ ...UPLOADERS, 'admin key of an admin': 'nothing' }, 'nothing', `uploads(${PAGE})`, {

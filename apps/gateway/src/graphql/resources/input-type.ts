@@ -1,5 +1,5 @@
 import type { InputRef } from '@pothos/core'
-import type { GivenOf, Input, InputField, InputFields } from '#resources/define-input.ts'
+import type { GivenOf, Input, InputField, InputFields } from '#resources/define/define-input.ts'
 import { builder } from '../builder.ts'
 import { vocabularyEnum } from '../enum-of.ts'
 

@@ -1,7 +1,7 @@
 import type { ObjectRef } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import { getDatamodel } from '#generated/pothos.ts'
-import type { Field, Kind } from '#resources/resource.ts'
+import type { Field, Kind } from '#resources/define/resource.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 import { relatedQuery } from '../reads/related-query.ts'
 import type { FieldBuilder, FieldRefs, FieldSource, Types } from './field-source.ts'

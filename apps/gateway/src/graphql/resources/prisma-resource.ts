@@ -1,6 +1,6 @@
 import type { PrismaObjectRef } from '@pothos/plugin-prisma'
 import type PrismaTypes from '#generated/pothos.ts'
-import type { Fields, Resource, View } from '#resources/resource.ts'
+import type { Fields, Resource, View } from '#resources/define/resource.ts'
 import { builder } from '../builder.ts'
 import type { FieldBuilder, Types } from './field-source.ts'
 import { Node } from './node.ts'

@@ -1,4 +1,4 @@
-import type { View } from '#resources/resource.ts'
+import type { View } from '#resources/define/resource.ts'
 import { callerOf, type GraphqlContext } from '../context.ts'
 
 /** What the values of a row depend on besides it. An operation without a caller may read what needs none. */

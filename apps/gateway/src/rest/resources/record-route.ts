@@ -8,9 +8,9 @@ import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import type { Asked, GivenOf, Input, InputFields } from '#resources/define-input.ts'
-import { objectSchema } from '#resources/define-resource.ts'
-import type { Fields, Resource } from '#resources/resource.ts'
+import type { Asked, GivenOf, Input, InputFields } from '#resources/define/define-input.ts'
+import { objectSchema } from '#resources/define/define-resource.ts'
+import type { Fields, Resource } from '#resources/define/resource.ts'
 
 /** What the routes of a resource have in common. */
 interface RecordParts<Row, Seen> {

@@ -1,5 +1,5 @@
 import { MADE_FILE_TYPES, type OfferedFile } from '#core/agents/made-file.ts'
-import { closed } from '#resources/vocabulary.ts'
+import { closed } from '#resources/define/vocabulary.ts'
 import { builder } from '../../builder.ts'
 import { vocabularyEnum } from '../../enum-of.ts'
 

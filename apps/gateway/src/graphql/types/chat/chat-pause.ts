@@ -4,7 +4,7 @@ import type {
   PauseOption as Option,
   PAUSE_FIELD_TYPES,
 } from '#core/agents/pause.ts'
-import { closed } from '#resources/vocabulary.ts'
+import { closed } from '#resources/define/vocabulary.ts'
 import { builder } from '../../builder.ts'
 import { vocabularyEnum } from '../../enum-of.ts'
 

@@ -1,6 +1,6 @@
 import type { TokenCounts } from '#core/agents/events.ts'
 import { FINISH_REASONS } from '#http/descriptions/chat-descriptions.ts'
-import { closed } from '#resources/vocabulary.ts'
+import { closed } from '#resources/define/vocabulary.ts'
 import { builder } from '../../builder.ts'
 import { vocabularyEnum } from '../../enum-of.ts'
 import { JUDGES_CREDENTIALS, STARTS_CALL } from '../../serving/authentication-plugin.ts'
