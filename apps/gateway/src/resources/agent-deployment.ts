@@ -1,7 +1,19 @@
 import type { DeploymentProcess, DeploymentRecord } from '#core/agents/deployments/describe-deployments.ts'
 import { defineResource } from './define/define-resource.ts'
+import {
+  count,
+  flag,
+  id,
+  integer,
+  localId,
+  nullable,
+  number,
+  objects,
+  text,
+  time,
+  words,
+} from './define/fields.ts'
 import { AGENT_STATUS, BREAKER_STATE } from './deployment-words.ts'
-import { count, flag, id, integer, localId, nullable, number, objects, text, time, words } from './define/fields.ts'
 
 const PROCESS = defineResource<DeploymentProcess>()(
   'DeploymentProcess',

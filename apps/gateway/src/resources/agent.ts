@@ -1,9 +1,9 @@
 import type { AgentFeatures, ConversationFeatures } from '#core/agents/adapter.ts'
 import type { AgentInfo, AgentRecord } from '#core/agents/directory.ts'
 import { defineResource } from './define/define-resource.ts'
-import { AGENT_STATUS } from './deployment-words.ts'
 import { flag, localId, nullable, object, objects, text, time, wordList, words } from './define/fields.ts'
 import { closed } from './define/vocabulary.ts'
+import { AGENT_STATUS } from './deployment-words.ts'
 
 const CONVERSATIONS_OF_AGENT = 'What can be done with the conversations of the agent.'
 

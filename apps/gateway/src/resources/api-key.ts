@@ -29,8 +29,8 @@ import {
   wordList,
 } from './define/fields.ts'
 import type { View } from './define/resource.ts'
-import { QUOTA } from './user.ts'
 import { closed } from './define/vocabulary.ts'
+import { QUOTA } from './user.ts'
 
 export const PERMISSION = closed('Permission', PERMISSIONS, 'What an API key may be used for.', {
   chat: 'Chats.',

@@ -8,9 +8,21 @@ import {
   type ProcessBreaker,
 } from '#core/ledger/process-list.ts'
 import { defineResource } from './define/define-resource.ts'
-import { BREAKER_STATE } from './deployment-words.ts'
-import { count, id, integer, name, nullable, object, objects, text, texts, time, words } from './define/fields.ts'
+import {
+  count,
+  id,
+  integer,
+  name,
+  nullable,
+  object,
+  objects,
+  text,
+  texts,
+  time,
+  words,
+} from './define/fields.ts'
 import { closed } from './define/vocabulary.ts'
+import { BREAKER_STATE } from './deployment-words.ts'
 
 const STATE_MEANINGS = {
   live: 'It lives.',
