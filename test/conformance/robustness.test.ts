@@ -16,7 +16,7 @@ import { collectReply, PartsCollector } from '@trunkline/gateway/src/core/calls/
 import { startReply } from '@trunkline/gateway/src/core/calls/reply.test-support.ts'
 import { Problem } from '@trunkline/gateway/src/core/errors/errors.ts'
 import type { ReplyCollector } from '@trunkline/gateway/src/core/reply-log/kept-form.ts'
-import type { ChunkEncoder } from '@trunkline/gateway/src/http/chat/chunk-encoder.ts'
+import type { ChunkEncoder } from '@trunkline/gateway/src/http/chat/completion-form.ts'
 import { createCompletionEncoder } from '@trunkline/gateway/src/openai/chunks.ts'
 import { completionOf } from '@trunkline/gateway/src/openai/reply.ts'
 import { createChunkEncoder } from '@trunkline/gateway/src/rest/chat/chunks.ts'

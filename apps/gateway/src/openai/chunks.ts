@@ -2,8 +2,7 @@ import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
 import { paragraphOf } from '#core/calls/reading/reply-text.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import { type ChunkEncoder, chunkHead } from '#http/chat/chunk-encoder.ts'
-import { tokenUsage } from '#http/chat/token-usage.ts'
+import { type ChunkEncoder, chunkHead, tokenUsage } from '#http/chat/completion-form.ts'
 import { openAiError } from '#http/response/openai-error.ts'
 
 export interface CompletionOptions {

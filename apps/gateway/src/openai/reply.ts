@@ -1,6 +1,6 @@
 import type { CollectedReply } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import { tokenUsage } from '#http/chat/token-usage.ts'
+import { tokenUsage } from '#http/chat/completion-form.ts'
 import { completionId } from './chunks.ts'
 import type { Completion } from './schemas.ts'
 

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { ID_CHARACTERS_MAX } from '#core/calls/request/call.ts'
 import { MESSAGE_ROLES } from '#core/calls/request/messages.ts'
+import { TokenUsageSchema } from '#http/chat/completion-form.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { FinishReasonSchema } from '#http/chat/finish-reason.ts'
 import { PauseAnswerSchema, PauseSchema } from '#http/chat/pause-schemas.ts'
-import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { END_USER_DESCRIPTIONS } from '#http/descriptions/end-user-descriptions.ts'
 import { nullable, oneOf, ref } from '#http/response/schemas.ts'
 

@@ -10,9 +10,9 @@ import {
   optionalPrincipal,
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { AGENT } from '#resources/agent.ts'
 import { AGENT_DEPLOYMENT } from '#resources/agent-deployment.ts'
 

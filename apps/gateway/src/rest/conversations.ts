@@ -15,9 +15,9 @@ import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descr
 import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, problems, ref, success } from '#http/response/schemas.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { CONVERSATION, CONVERSATIONS, VISIBLE_CONVERSATIONS } from '#resources/conversation.ts'
 import {
   DELETED_CONVERSATION,

@@ -13,7 +13,6 @@ import { abortedWith } from '#http/request/aborted-with.ts'
 import { judgeList } from '#http/request/judge-page.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { type Cell, sendCsv } from '#http/response/csv.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import {
   envelope,
@@ -25,6 +24,7 @@ import {
   ref,
   success,
 } from '#http/response/schemas.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import {
   conditionParameters,
   conditionsIn,

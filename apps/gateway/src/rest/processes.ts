@@ -5,9 +5,9 @@ import type { Services } from '#core/services/services.ts'
 import { callerOf, MANAGER_PROBLEMS, managerOnly } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { GATEWAY_PROCESS, IN_STATE, PROCESS_FILTER, RELOAD } from '#resources/gateway-process.ts'
 
 export function processRoutes(

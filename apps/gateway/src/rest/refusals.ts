@@ -9,9 +9,9 @@ import { ANY_PROBLEMS, anyCredential, callerOf } from '#http/guards/credentials.
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { SoundRequest } from '#http/request/validation.ts'
 import { type Cell, sendCsv } from '#http/response/csv.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, oneOf, page, problems, ref, success } from '#http/response/schemas.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { conditionParameters, conditionsIn } from '#resources/define/define-list.ts'
 import {
   COUNT_CONDITIONS,

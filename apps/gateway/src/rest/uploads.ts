@@ -29,10 +29,9 @@ import { inBody, inHeader } from '#http/request/field-place.ts'
 import { judgePage } from '#http/request/judge-page.ts'
 import { partsOf } from '#http/request/multipart-body.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
-import { showCallId } from '#http/response/call-id-headers.ts'
-import { showLimit, showLimitOfCall } from '#http/response/limit-headers.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, PageQuery, page, problems, ref, success } from '#http/response/schemas.ts'
+import { showCallId, showLimit, showLimitOfCall } from '#http/response/show-headers.ts'
 import { UPLOAD } from '#resources/upload.ts'
 
 type UploadServices = Pick<Services, 'uploads' | 'authentication' | 'reads'>

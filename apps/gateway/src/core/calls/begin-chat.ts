@@ -74,7 +74,7 @@ export async function beginChat(
   const held = new DisposableStack()
   try {
     let call = await resolveRequest(deps, request)
-    showLeftOut(call, observer)
+    if (call.ignoredTools.length > 0 || isLastOfMany(call)) showLeftOut(call, observer)
     const keyHash = hashKey(call.credential)
     // A process that drains still answers from earlier calls, which need no place.
     const needsPlace = request.kept === undefined || !places.isDraining
@@ -94,6 +94,7 @@ export async function beginChat(
     if (place === undefined) throw new Problem('draining')
     const { keyId, ownerId, claimed } = admitted
     const { route } = slot
+    if (route === undefined) throw new Error('a call was admitted without a route')
     const starting = { request, call, callId, conversationId, admitted, claimed, route, place, arrivedMs }
     const reply = replyTo(deps, parts, starting)
     const head = headOf(call, route, request.agent, {

@@ -25,17 +25,12 @@ const LOOK_UP_WITHIN_MS = 1_500
 export class CallSlot {
   readonly #deps: RouteOfDeps
   #arrival: Arrival | undefined
-  #route: Route | undefined
+  /** The way to the deployment, once the slot has been taken. */
+  route: Route | undefined
 
   constructor(deps: RouteOfDeps, arrival: Arrival) {
     this.#deps = deps
     this.#arrival = arrival
-  }
-
-  /** The way to the deployment, once the slot has been taken. */
-  get route(): Route {
-    if (this.#route === undefined) throw new Error('a call was admitted without a route')
-    return this.#route
   }
 
   /**
@@ -61,7 +56,7 @@ export class CallSlot {
 
   /** Gives the slot back, if it was taken. */
   leave(): void {
-    this.#route?.leave()
+    this.route?.leave()
   }
 
   #enter(
@@ -81,9 +76,9 @@ export class CallSlot {
     )
     if (entering instanceof Promise)
       return entering.then((route) => {
-        this.#route = route
+        this.route = route
       })
-    this.#route = entering
+    this.route = entering
     return undefined
   }
 }

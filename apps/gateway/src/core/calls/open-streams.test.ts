@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OpenStreams } from './open-streams.ts'
+import { OpenStreams } from './places.ts'
 
 const refusal = expect.objectContaining({ reason: 'rate_limited', retryAfterSeconds: 1 })
 

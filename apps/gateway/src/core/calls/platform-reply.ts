@@ -1,11 +1,4 @@
-import type {
-  Agent,
-  AgentCall,
-  EmptyReply,
-  ReplyState,
-  Timeouts,
-  UpstreamRequest,
-} from '#core/agents/adapter.ts'
+import type { Agent, AgentCall, ReplyState, Timeouts, UpstreamRequest } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
 import { isPlatformId } from '#core/agents/translate/platform-id.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
@@ -176,7 +169,7 @@ export class PlatformReply {
       if (this.#refused !== undefined) this.#content.failure ??= this.#refused
       this.#content.sift(this.#agent.adapter.finish(this.state), batch)
       this.#learnIds()
-      this.#close(batch)
+      this.#content.close(batch, this.#agent.adapter, this.state)
     }
     return batch
   }
@@ -185,7 +178,7 @@ export class PlatformReply {
   translateBroken(batch: ChatEvent[]): void {
     // It may know more of the end than was reported, such as that the run has failed.
     this.#content.sift(this.#agent.adapter.finish(this.state), batch)
-    if (this.#content.ends.stands) this.#close(batch)
+    if (this.#content.ends.stands) this.#content.close(batch, this.#agent.adapter, this.state)
   }
 
   #translateEvents({ events }: Extract<UpstreamPart, { kind: 'events' }>, batch: ChatEvent[]): void {
@@ -223,11 +216,6 @@ export class PlatformReply {
       content.sift(adapter.translateBody(body, this.state), batch)
       this.sawTurn = batch.length > 0 || content.failure === undefined
     }
-  }
-
-  #close(batch: ChatEvent[]): void {
-    const { adapter } = this.#agent
-    this.#content.close(batch, (reply: EmptyReply) => adapter.mayBeEmpty?.(this.state, reply) ?? false)
   }
 
   /** Checks the ids that the platform sent, before they are stored or sent anywhere. */

@@ -1,4 +1,4 @@
-import type { Agent, EmptyReply } from '#core/agents/adapter.ts'
+import type { Agent, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure, TokenCounts } from '#core/agents/events.ts'
 import type { MadeFile } from '#core/agents/made-file.ts'
 import type { Pause } from '#core/agents/pause.ts'
@@ -75,9 +75,9 @@ export class ReplyContent {
   /**
    * Decides what the end of the response means: a complete reply, a truncated one or an empty one.
    *
-   * @param mayBeEmpty - whether a reply without any text is one
+   * @param adapter - says whether a reply without any text is one
    */
-  close(batch: ChatEvent[], mayBeEmpty: (reply: EmptyReply) => boolean): void {
+  close(batch: ChatEvent[], adapter: Pick<Agent['adapter'], 'mayBeEmpty'>, state: ReplyState): void {
     if (this.failure !== undefined) return
     const { reason } = this.ends
     if (reason === undefined) {
@@ -88,7 +88,7 @@ export class ReplyContent {
     if (this.#tags !== undefined) for (const held of this.#tags.end()) this.#keep(held, batch)
     if (this.failure !== undefined) return
     const reply = { reason, hasReasoning: this.#hasReasoning, usage: this.usage }
-    if (!this.hasContent && !mayBeEmpty(reply)) {
+    if (!this.hasContent && adapter.mayBeEmpty?.(state, reply) !== true) {
       this.failure = { reason: 'agent_empty_reply' }
     } else {
       batch.push({ type: 'end', reason })

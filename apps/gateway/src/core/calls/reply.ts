@@ -191,11 +191,11 @@ export class Reply implements ChatEvents, RunningCall {
   async #send(attempt: Attempt): Promise<PlatformReply> {
     const { runtime, observe } = this.#deps
     if (this.#beforeAttempt !== undefined) await this.#unlessEnded(this.#beforeAttempt(this))
-    this.#requireReader()
+    if (this.#isOver) throw this.#problem ?? new Problem('draining')
     this.#attemptStartedMs = runtime.elapsedMs()
     const preparing = markRejectionHandled(attempt.prepare())
     if (preparing !== undefined) await this.#unlessEnded(preparing)
-    this.#requireReader()
+    if (this.#isOver) throw this.#problem ?? new Problem('draining')
     const { number, deployment, agent, entered } = attempt
     const { queuedMs } = this.#route
     this.#attemptStartedMs = runtime.elapsedMs()
@@ -221,10 +221,6 @@ export class Reply implements ChatEvents, RunningCall {
       this.#deps.observe({ type: 'fields_refused', call: this.#call, deployment, fields })
     }
     this.#attempt = attempt
-  }
-
-  #requireReader(): void {
-    if (this.#isOver) throw this.#problem ?? new Problem('draining')
   }
 
   async #served(taking: Promise<void>, attempt: Attempt): Promise<void> {

@@ -1,6 +1,6 @@
 import { PAGE_ITEMS_DEFAULT } from '#core/requests/input/pagination.ts'
 import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descriptions.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { CONVERSATION, CONVERSATIONS, VISIBLE_CONVERSATIONS } from '#resources/conversation.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'

@@ -1,5 +1,5 @@
 import { parseRequestId } from '#core/reports/refusals/refusals-query.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import {
   COUNT_CONDITIONS,
   COUNT_RANGE,

@@ -1,5 +1,5 @@
 import type { RecordList } from '#core/reports/record-list.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import type { Condition, Conditions, ListDefinition, RangeTexts } from '#resources/define/define-list.ts'
 import type { Fields } from '#resources/define/resource.ts'
 import { builder } from '../builder.ts'

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core'
 import type { Services } from '#core/services/services.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { type Asked, defineInput, type Input, type InputFields } from '#resources/define/define-input.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'

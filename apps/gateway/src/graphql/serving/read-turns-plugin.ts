@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import type { GraphqlContext } from '../context.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { AgentStanding } from '#core/agents/deployments/describe-deployments.ts'
 import type { AgentInfo, AgentRecord } from '#core/agents/directory.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { AGENT, AGENT_INFO } from '#resources/agent.ts'
 import { AGENT_STATUS } from '#resources/deployment-words.ts'
 import { builder } from '../builder.ts'

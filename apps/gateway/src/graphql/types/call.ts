@@ -1,6 +1,6 @@
 import { attemptsOf } from '#core/reports/call-attempts.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { CALL, CALL_ATTEMPT, CALL_CONDITIONS, CALLS, INSTANCE } from '#resources/call.ts'
 import { builder } from '../builder.ts'
 import { callerOf, type GraphqlContext, readCredential } from '../context.ts'

@@ -1,7 +1,7 @@
 import type { StoppedCall } from '#core/calls/stop-calls.ts'
 import { refuseField } from '#core/errors/errors.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { STOP_CALL, STOP_OUTCOME } from '#resources/call.ts'
 import { CALL_OUTCOME } from '#resources/call-words.ts'
 import { builder } from '../builder.ts'

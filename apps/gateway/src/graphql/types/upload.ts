@@ -1,4 +1,4 @@
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { STORED_UPLOAD, URL_OF_UPLOAD } from '#resources/upload.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'

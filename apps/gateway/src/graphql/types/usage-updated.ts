@@ -1,5 +1,5 @@
 import type { UsageUpdate as Update } from '#core/reports/usage-today.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { builder } from '../builder.ts'
 import { callerOf } from '../context.ts'
 import { errorAsLastItem, itemOrThrow } from '../streams/item-or-error.ts'

@@ -1,7 +1,7 @@
 import { missingGroups, withoutCalls } from '#core/reports/missing-groups.ts'
 import type { Report } from '#core/reports/reports.ts'
 import { topGroups } from '#core/reports/top-groups.ts'
-import { showLimit } from '#http/response/limit-headers.ts'
+import { showLimit } from '#http/response/show-headers.ts'
 import { visibleCalls } from '#resources/call.ts'
 import { GRANULARITY, GROUP_ORDER, USAGE_CONDITIONS, USAGE_GROUP, USAGE_RANGE } from '#resources/usage.ts'
 import { GROUP_OF_REPORT, REPORT_TEXTS } from '#resources/usage-report.ts'

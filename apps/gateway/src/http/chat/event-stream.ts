@@ -5,7 +5,7 @@ import type { Chat } from '#core/calls/chats.ts'
 import { Problem } from '#core/errors/errors.ts'
 import { problemOf } from '#core/errors/problem-of.ts'
 import { KEEP_ALIVE } from '#http/descriptions/chat-descriptions.ts'
-import type { ChunkEncoder } from './chunk-encoder.ts'
+import type { ChunkEncoder } from './completion-form.ts'
 
 export interface StreamTimes {
   /** How long the response's headers wait for the first text, so that an error before it is an ordinary response. */

@@ -5,7 +5,7 @@ import { type ErrorReason, fail } from '#core/errors/errors.ts'
 import { type Principal, requireKey, requireManager, requireToken } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { endUserReader } from '../request/end-user.ts'
-import { isRepeated } from '../request/repeated-headers.ts'
+import { isRepeated } from '../request/request-headers.ts'
 import { toProblem } from '../response/problem.ts'
 
 /**

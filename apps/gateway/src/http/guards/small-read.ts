@@ -2,7 +2,7 @@ import type { onSendHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import type { EndTurn } from '#core/limits/sharing/owner-turns.ts'
 import type { Services } from '#core/services/services.ts'
 import { abortedWith } from '../request/aborted-with.ts'
-import { showLimit } from '../response/limit-headers.ts'
+import { showLimit } from '../response/show-headers.ts'
 import { callerOf } from './credentials.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { PartsCollector } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ReplyCollector } from '#core/reply-log/kept-form.ts'
-import { tokenUsage } from '#http/chat/token-usage.ts'
+import { tokenUsage } from '#http/chat/completion-form.ts'
 import type { ChatReply } from './schemas.ts'
 
 /** Collects the JSON reply of `POST /api/v1/chat`, for a client that did not ask for a stream. */

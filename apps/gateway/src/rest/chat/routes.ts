@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
+import { TokenUsageSchema } from '#http/chat/completion-form.ts'
 import { ReplyFileSchema } from '#http/chat/file-schemas.ts'
 import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
 import {
@@ -11,7 +12,6 @@ import {
   PauseFieldSchema,
   PauseSchema,
 } from '#http/chat/pause-schemas.ts'
-import { TokenUsageSchema } from '#http/chat/token-usage.ts'
 import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'
 import { inHeader } from '#http/request/field-place.ts'
 import { KEPT_CALL_HEADERS } from '#http/response/response-headers.ts'

@@ -1,6 +1,5 @@
 import type { Caller } from './caller.ts'
 import { CallerBreakers, type RefusedFromNow } from './caller-breakers.ts'
-import { LatestCallers } from './latest-callers.ts'
 import type { BreakerState } from './load.ts'
 import { type AttemptNumber, OpenPeriod, PROBE_EVERY_MS, spread } from './open-period.ts'
 import { RecentCalls } from './recent-calls.ts'
@@ -26,6 +25,7 @@ const RECENT_CALLS_MIN = 10
 const RECENT_SHARE = 0.5
 
 const UNASKED_AFTER_MS = 60_000
+const LATELY_MS = 30_000
 
 const RETRY_AFTER_MS_MIN = 1_000
 /** Common clients (openai 4 and 5, the AI SDK) honor only a `Retry-After` below 60 seconds and retry almost at once otherwise. */
@@ -270,5 +270,34 @@ export class Breaker {
     this.#recent.clear()
     this.#owners = undefined
     this.#ownKeys = undefined
+  }
+}
+
+interface Latest {
+  readonly name: string
+  readonly atMs: number
+}
+
+/** The last two callers with different names, which show whether a caller is the only one. */
+class LatestCallers {
+  #latest: Latest | undefined
+  /** The latest one with another name. */
+  #other: Latest | undefined
+
+  note(name: string, nowMs: number): void {
+    if (this.#latest?.name !== name) this.#other = this.#latest
+    this.#latest = { name, atMs: nowMs }
+  }
+
+  /** Whether no caller with another name has called in the last 30 seconds. */
+  isAlone(name: string, nowMs: number): boolean {
+    const other = this.#latest?.name === name ? this.#other : this.#latest
+    return other === undefined || nowMs - other.atMs >= LATELY_MS
+  }
+
+  /** The last caller, if no other one had called in the 30 seconds before; undefined otherwise. */
+  get sole(): string | undefined {
+    const latest = this.#latest
+    return latest !== undefined && this.isAlone(latest.name, latest.atMs) ? latest.name : undefined
   }
 }

@@ -23,7 +23,7 @@ import type { Conversations, Mapping } from './conversations.ts'
 import type { ConversationName } from './derived-ids.ts'
 import { earlierTurns } from './earlier-turns.ts'
 import { withTurns } from './messages-with-turns.ts'
-import { StoredAnswer } from './stored-answer.ts'
+import { answerAfter } from './stored-answer.ts'
 
 /** One call's turn in its conversation: what is stored of the reply. */
 export interface ConversationTurn {
@@ -269,19 +269,17 @@ function turnAfter(
   const { messages, question } = isWholeArray
     ? withTurns(turns, baseCall.messages ?? [])
     : { messages: [...turns, userMessage(query, files)], question: query.trim() === '' ? '' : query }
-  const answer = new StoredAnswer(keptCharactersMax)
+  let answer = ''
   return {
     agentCall: { ...baseCall, messages },
     turn: {
       ...NOTHING_KEPT,
       saw(events) {
-        for (const event of events) answer.add(event)
+        for (const event of events) answer = answerAfter(answer, event, keptCharactersMax)
       },
       // A reply that only calls tools is no turn yet: the client repeats it with what the tools return.
       complete: () =>
-        isWholeArray && answer.text === ''
-          ? undefined
-          : conversations.remember(key, callId, question, answer.text),
+        isWholeArray && answer === '' ? undefined : conversations.remember(key, callId, question, answer),
     },
   }
 }

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
-import { StoredAnswer } from './stored-answer.ts'
+import { answerAfter } from './stored-answer.ts'
 
 const say = (text: string): ChatEvent => ({ type: 'text', text })
 
 function keep(charactersMax: number, ...events: ChatEvent[]): string {
-  const answer = new StoredAnswer(charactersMax)
-  for (const event of events) answer.add(event)
-  return answer.text
+  return events.reduce((answer, event) => answerAfter(answer, event, charactersMax), '')
 }
 
 test('an answer within the limit is kept unchanged', () => {

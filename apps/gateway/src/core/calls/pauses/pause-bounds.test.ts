@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { pauseEvent } from '#core/agents/pause.test-support.ts'
 import type { Pause } from '#core/agents/pause.ts'
@@ -22,7 +23,7 @@ function read(events: readonly ChatEvent[]) {
   )
   const batch: ChatEvent[] = []
   content.sift([...events, { type: 'end', reason: 'stop' }], batch)
-  content.close(batch, () => false)
+  content.close(batch, {}, {} as ReplyState)
   return { content, batch }
 }
 

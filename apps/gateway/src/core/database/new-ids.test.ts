@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { validate, version } from 'uuid'
 import { expect, test } from 'vitest'
-import { createIdMaker } from './id-maker.ts'
+import { createIdMaker } from './database-clock.ts'
 
 const AT_MS = Date.parse('2026-11-23T12:00:00.123Z')
 
