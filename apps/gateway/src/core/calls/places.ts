@@ -24,11 +24,12 @@ export class Places {
   readonly keyWatch: KeyWatch
   readonly shares: OwnerShares
   readonly streams: OpenStreams
+  /** The calls that have been admitted and have not ended. */
+  running = 0
   readonly #stops: StopRequests
   readonly #inFlightMax: number
   /** Calls that are being admitted or run. */
   readonly #taken = new InFlight<Place>()
-  #running = 0
   #isDraining = false
   #whenEmpty: (() => void) | undefined
 
@@ -42,11 +43,6 @@ export class Places {
 
   get isDraining(): boolean {
     return this.#isDraining
-  }
-
-  /** The calls that have been admitted and have not ended. */
-  get running(): number {
-    return this.#running
   }
 
   /**
@@ -67,7 +63,7 @@ export class Places {
     this.#isDraining = true
     const empty = new Promise<void>((resolve) => {
       this.#whenEmpty = resolve
-      this.#checkEmpty()
+      this.checkEmpty()
     })
     await atMost(timeoutMs, empty)
     // The process must end in time, also if a platform answers none of the stop requests that others wait for.
@@ -77,16 +73,7 @@ export class Places {
     await this.#stops.allSent()
   }
 
-  began(): void {
-    this.#running += 1
-  }
-
-  left(wasRunning: boolean): void {
-    if (wasRunning) this.#running -= 1
-    this.#checkEmpty()
-  }
-
-  #checkEmpty(): void {
+  checkEmpty(): void {
     if (this.#taken.size === 0) this.#whenEmpty?.()
   }
 }
@@ -119,7 +106,7 @@ export class Place {
   /** The call that was admitted. It ends early when the process drains, when its key is not valid any more, and when it is stopped. */
   begin(call: RunningCall, key: KeyInUse): void {
     this.#call = call
-    this.#places.began()
+    this.#places.running += 1
     this.#endWatch = this.#places.keyWatch.watch(key, (reason) => call.end('rejected', reason))
   }
 
@@ -136,7 +123,8 @@ export class Place {
     this.#endWatch?.()
     if (this.#streamOf !== undefined) streams.close(this.#streamOf)
     if (this.#ownerId !== undefined) shares.giveBack(this.#ownerId)
-    this.#places.left(this.#call !== undefined)
+    if (this.#call !== undefined) this.#places.running -= 1
+    this.#places.checkEmpty()
   }
 }
 

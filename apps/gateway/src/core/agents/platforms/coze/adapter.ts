@@ -12,12 +12,11 @@ import {
   refusalReader,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
 import { idOf, isPlatformId, platformIdOf } from '#core/agents/translate/platform-id.ts'
-import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
 import { usageOf } from '#core/agents/translate/replies/token-counts.ts'

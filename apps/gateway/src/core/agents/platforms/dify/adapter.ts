@@ -5,11 +5,10 @@ import type { Pause } from '#core/agents/pause.ts'
 import { bearer } from '#core/agents/translate/credentials.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { idOf, platformIdOf } from '#core/agents/translate/platform-id.ts'
-import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
   endEvents,

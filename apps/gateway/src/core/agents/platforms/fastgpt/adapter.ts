@@ -7,10 +7,9 @@ import { defaultApp } from '#core/agents/translate/default-app.ts'
 import { detail } from '#core/agents/translate/detail-event.ts'
 import { errorEvents, MALFORMED, unreadableBody } from '#core/agents/translate/failure.ts'
 import { filesByUrl } from '#core/agents/translate/files-by-url.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { helperCall, probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
-import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import {
   endEvents,

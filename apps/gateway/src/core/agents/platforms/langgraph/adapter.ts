@@ -9,13 +9,12 @@ import {
   statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { idOf } from '#core/agents/translate/platform-id.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
-import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { endFailure, finishMeaning } from '#core/agents/translate/replies/finish-words.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'

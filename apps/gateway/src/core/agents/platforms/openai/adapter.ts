@@ -13,13 +13,12 @@ import {
   statusOfError,
   unreadableBody,
 } from '#core/agents/translate/failure.ts'
-import { FrameParser } from '#core/agents/translate/frame-parser.ts'
+import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
 import { jsonPost } from '#core/agents/translate/json-post.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
-import { isEndMarker } from '#core/agents/translate/replies/end-marker.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
 import { userMessage } from '#core/agents/translate/user-message.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
