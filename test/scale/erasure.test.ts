@@ -79,7 +79,7 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
     const form = new FormData()
     form.set('created_by', `the page of ${named}`)
     form.set('file', new Blob(['Hello']), 'note.txt')
-    form.set('user', named)
+    form.set('end_user', named)
     const authorization = `Bearer ${owner.key}`
     const response = await fetch(`${gateways[0].url}/api/v1/upload`, {
       method: 'POST',
@@ -87,7 +87,7 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
       body: form,
     })
     expect([response.status, await response.clone().text()]).toEqual([200, expect.any(String)])
-    return ((await response.json()) as { data: { id: string; url: string; user: string } }).data
+    return ((await response.json()) as { data: { id: string; url: string; end_user: string } }).data
   }
 
   async function erase(api: Api, token: string, body: object, headers: Record<string, string> = {}) {
@@ -145,9 +145,9 @@ describe.skipIf(server === '' || !hasTools())('an end user that is erased', () =
       ).toMatchObject({ status: 200 })
     }
     const files = { zoe: await upload(ZOE), ben: await upload(BEN) }
-    expect(files.zoe.user).toBe(ZOE)
+    expect(files.zoe.end_user).toBe(ZOE)
     const bound = await upload(ZOE, BEN)
-    expect(bound.user).toBe(ZOE)
+    expect(bound.end_user).toBe(ZOE)
     const silent = { chat_id: `${ZOE}/silent`, conversation_id: '', query: 'sandbox:silence Hello' }
     const running = first.chat(owner.key, 'openai', silent, { headers: headerOf(ZOE) })
     await until('only one call runs', async () => {
