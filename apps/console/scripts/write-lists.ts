@@ -113,8 +113,8 @@ function conditionsOf({ name, parameters, query, row }: List): string {
   const orders = parameters.find((parameter) => parameter.name === 'order_by')?.schema.enum
   const words = JSON.stringify(orders?.map((word) => word.toUpperCase()))
   return [
-    `export const ${name.toUpperCase()} = {\n${linesOf([...conditions], '  ')}\n} as const\n`,
-    orders && `export const ${name.toUpperCase()}_ORDERS = ${words} as const\n`,
+    `export const ${upper(name)} = {\n${[...conditions].length === 0 ? '' : `${linesOf([...conditions], '  ')}\n`}} as const\n`,
+    orders && `export const ${upper(name)}_ORDERS = ${words} as const\n`,
   ].join('')
 }
 
@@ -124,6 +124,10 @@ function inputsOf({ args }: List['query']): Readonly<Record<string, GraphQLInput
   const type = filter && getNamedType(filter.type)
   const inputs = isInputObjectType(type) ? Object.values(type.getFields()) : args
   return Object.fromEntries(inputs.map((input) => [input.name, input.type]))
+}
+
+function upper(name: string): string {
+  return name.replace(/[A-Z]/g, '_$&').toUpperCase()
 }
 
 function conditionKind(type: string): string {

@@ -25,14 +25,7 @@ import './operators/gateway-process.ts'
 import './types/find-node.ts'
 
 /** The schema of the face: each file of `types/` adds its own part when it is loaded. */
-export const schema = locateProblems(
-  withPagesInOneDirection(builder.toSchema({ sortSchema: false }), {
-    CallConnection: 'forwards',
-    RefusalConnection: 'forwards',
-    AuditEventConnection: 'forwards',
-    MessageConnection: 'backwards',
-  }),
-)
+export const schema = locateProblems(withPagesInOneDirection(builder.toSchema({ sortSchema: false })))
 
 /** Returns the schema in GraphQL's schema definition language, as it is committed in `schema.graphql`. */
 export function printedSchema(): string {

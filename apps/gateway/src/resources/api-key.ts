@@ -6,13 +6,14 @@ import {
   permissionsOf,
   totalCalls,
 } from '#core/accounts/keys/key.ts'
+import type { KeyFilter } from '#core/accounts/keys/key-filter.ts'
 import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
 import { type KeyRateLimits, RESET_PERIODS } from '#core/accounts/keys/keys.ts'
 import type { Quota } from '#core/accounts/users/user.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { PERMISSIONS } from '#core/requests/principal.ts'
 import type { ApiKey } from '#generated/prisma/client.ts'
-import { byText, byTime, byUser, byWord, ordersOf } from './define/define-list.ts'
+import { byText, byTime, byUser, byWord, type ConditionsOf, ordersOf } from './define/define-list.ts'
 import { defineResource } from './define/define-resource.ts'
 import {
   derivedFrom,
@@ -244,7 +245,7 @@ export const API_KEYS = {
   conditions: {
     ...OWNED_CONDITIONS,
     ownerId: byUser('Only the keys that belong to the user with this id.'),
-  },
+  } satisfies ConditionsOf<KeyFilter>,
   orders: ordersOf(
     'ApiKeyOrder',
     KEY_ORDERS,

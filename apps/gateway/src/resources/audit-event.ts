@@ -1,7 +1,16 @@
 import { ACTORS } from '#core/audit/actor.ts'
+import type { AuditInput } from '#core/reports/audit-log/audit-query.ts'
 import { AUDIT_RESULTS } from '#core/reports/audit-log/audit-query.ts'
 import type { AuditEvent } from '#core/reports/audit-log/audit-rows.ts'
-import { byId, byText, byUser, byWord, type ListDefinition, rangeOf } from './define/define-list.ts'
+import {
+  byId,
+  byText,
+  byUser,
+  byWord,
+  type ConditionsOf,
+  type ListDefinition,
+  rangeOf,
+} from './define/define-list.ts'
 import { defineResource } from './define/define-resource.ts'
 import { id, integer, json, key, large, nullable, text, time, user, words } from './define/fields.ts'
 import { open } from './define/vocabulary.ts'
@@ -103,6 +112,6 @@ export const AUDIT_EVENTS = {
     target: byText('Only what was done to something of this kind, such as `user` or `api_key`.', 256),
     targetId: byText('Only what was done to the one with this id.', 256),
     requestId: byText('Only events of the request with this id.', 128),
-  },
+  } satisfies ConditionsOf<AuditInput>,
   range: rangeOf('events'),
 } satisfies ListDefinition<AuditEvent>

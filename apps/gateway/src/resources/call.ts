@@ -1,6 +1,7 @@
 import { RATINGS } from '#core/conversations/rate-call.ts'
 import type { ListedAttempt } from '#core/reports/call-attempts.ts'
 import type { CallInstance } from '#core/reports/call-instances.ts'
+import type { CallsInput } from '#core/reports/calls-query.ts'
 import { AMOUNT_MAX } from '#core/reports/calls-query.ts'
 import type { ServedCall } from '#core/reports/served-calls.ts'
 import type { Call } from '#generated/prisma/client.ts'
@@ -15,6 +16,7 @@ import {
   byText,
   byUser,
   byWord,
+  type ConditionsOf,
   type ListDefinition,
   rangeOf,
 } from './define/define-list.ts'
@@ -303,7 +305,7 @@ export const CALL_CONDITIONS = {
   ),
   totalTokensMin: byInteger('Only calls for which the platform reported at least this many tokens.', AMOUNTS),
   outcome: byAnyOf(CALL_STATE, 'Only calls of which one of these is true.'),
-}
+} satisfies ConditionsOf<CallsInput>
 
 export const CALLS = {
   of: SERVED_CALL,

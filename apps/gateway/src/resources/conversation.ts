@@ -1,7 +1,8 @@
+import type { ConversationFilter } from '#core/conversations/conversation-filter.ts'
 import type { Conversation } from '#core/conversations/conversation-rows.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { CALL_OUTCOME } from './call-words.ts'
-import { byName, byText, byUser, type ListDefinition } from './define/define-list.ts'
+import { byName, byText, byUser, type ConditionsOf, type ListDefinition } from './define/define-list.ts'
 import { defineResource } from './define/define-resource.ts'
 import { agent, count, flag, id, name, nullable, text, time, user, words } from './define/fields.ts'
 
@@ -72,5 +73,5 @@ export const CONVERSATIONS: ListDefinition<Conversation> = {
       'Only conversations with this in their name, in the id of the client or in the end user, without regard to case. Every character stands for itself. A blank text selects all.',
       SEARCH_LENGTH_MAX,
     ),
-  },
+  } satisfies ConditionsOf<ConversationFilter>,
 }

@@ -1,6 +1,7 @@
 import type { RefusalCount } from '#core/reports/refusals/refusal-counts.ts'
 import { COUNT_SPANS } from '#core/reports/refusals/refusal-counts-query.ts'
 import type { Refusal } from '#core/reports/refusals/refusals.ts'
+import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import { CALL_FACE } from './call-words.ts'
 import {
   byId,
@@ -8,6 +9,7 @@ import {
   byText,
   byUser,
   byWord,
+  type ConditionsOf,
   type ListDefinition,
   type RangeTexts,
   rangeOf,
@@ -163,6 +165,6 @@ export const REFUSALS = {
   conditions: {
     ...COUNT_CONDITIONS,
     requestId: byText('Only refusals of the request with this id.', 128),
-  },
+  } satisfies ConditionsOf<RefusalsInput>,
   range: rangeOf('requests refused'),
 } satisfies ListDefinition<Refusal>

@@ -1,9 +1,18 @@
 import { GRANULARITIES } from '#core/reports/range/calendar.ts'
+import type { ReportInput } from '#core/reports/report-query.ts'
 import { GROUPS } from '#core/reports/report-rows.ts'
 import { GROUP_ORDERS } from '#core/reports/top-groups.ts'
 import { CALL_CONDITIONS } from './call.ts'
 import { CALL_STATE } from './call-words.ts'
-import { byAnyOf, byName, byText, type RangeTexts, rangeOf, type Selection } from './define/define-list.ts'
+import {
+  byAnyOf,
+  byName,
+  byText,
+  type ConditionsOf,
+  type RangeTexts,
+  rangeOf,
+  type Selection,
+} from './define/define-list.ts'
 import { closed } from './define/vocabulary.ts'
 
 export const GRANULARITY = closed(
@@ -56,7 +65,7 @@ export const USAGE_CONDITIONS = {
     CALL_CONDITIONS.endUser.maxLength,
   ),
   outcome: byAnyOf(CALL_STATE, 'Only calls that ended in one of these ways.'),
-}
+} satisfies ConditionsOf<ReportInput>
 
 export const USAGE_RANGE: RangeTexts = {
   fromTime: `${rangeOf('calls admitted').fromTime} The report begins with the hour that contains it.`,

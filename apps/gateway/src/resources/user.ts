@@ -1,11 +1,12 @@
 import { apiCallsCount, maxApiCalls, type Quota } from '#core/accounts/users/user.ts'
+import type { UserFilter } from '#core/accounts/users/user-filter.ts'
 import { USER_ORDERS } from '#core/accounts/users/user-filter.ts'
 import { knownStatus, USER_STATUSES } from '#core/accounts/users/user-rules.ts'
 import { knownPeriod, QUOTA_PERIODS } from '#core/ledger/quota-period.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
 import { knownRole, ROLES } from '#core/requests/principal.ts'
 import type { User } from '#generated/prisma/client.ts'
-import { byInteger, byText, byWord, ordersOf } from './define/define-list.ts'
+import { byInteger, byText, byWord, type ConditionsOf, ordersOf } from './define/define-list.ts'
 import { defineResource } from './define/define-resource.ts'
 import { derivedFrom, id, large, nullable, text, time, words } from './define/fields.ts'
 import type { View } from './define/resource.ts'
@@ -119,7 +120,7 @@ export const USERS = {
       'Only users who have used at least this share of their quota, in percent from 0 to 100; 100 selects those whose calls are refused.',
       { minimum: 0, maximum: 100 },
     ),
-  },
+  } satisfies ConditionsOf<UserFilter>,
   orders: ordersOf(
     'UserOrder',
     USER_ORDERS,

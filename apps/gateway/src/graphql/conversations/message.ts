@@ -3,6 +3,7 @@ import { CONVERSATION_DESCRIPTIONS } from '#http/descriptions/conversation-descr
 import { MESSAGE } from '#resources/conversation-messages.ts'
 import { builder } from '../builder.ts'
 import { resourceType } from '../resources/resource-type.ts'
+import { PAGES_BACKWARDS } from '../serving/pages-in-one-direction.ts'
 
 export const Message = resourceType(MESSAGE)
 
@@ -10,6 +11,7 @@ export const MessageConnection = builder.connectionObject(
   {
     type: Message,
     name: 'MessageConnection',
+    extensions: PAGES_BACKWARDS,
     description: CONVERSATION_DESCRIPTIONS.messages,
     fields: (t) => ({
       isComplete: t.boolean({

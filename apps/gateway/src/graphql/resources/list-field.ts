@@ -9,6 +9,7 @@ import { placeInFilter } from '../mistakes/input-places.ts'
 import { cursorConnection } from '../reads/ordered-connection.ts'
 import { BOUNDED_COUNT } from '../reads/total-count.ts'
 import { withoutNulls } from '../reads/without-nulls.ts'
+import { PAGES_FORWARDS } from '../serving/pages-in-one-direction.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import type { Types } from './field-source.ts'
 import { resourceType } from './resource-type.ts'
@@ -84,6 +85,7 @@ export function listField<Row extends { readonly cursor: string }, Input>(
     {
       type,
       name: `${of.name}Connection`,
+      extensions: PAGES_FORWARDS,
       description: `A page of ${page}.`,
       fields: (t) => ({ totalCount: t.int(BOUNDED_COUNT) }),
     },

@@ -10,6 +10,7 @@ import { relatedQuery } from '../reads/related-query.ts'
 import { conditionsIn, filterInput } from '../resources/list-field.ts'
 import { prismaResource } from '../resources/prisma-resource.ts'
 import { resourceType } from '../resources/resource-type.ts'
+import { PAGES_FORWARDS } from '../serving/pages-in-one-direction.ts'
 import { HAS_OWN_LIMIT } from '../serving/read-turns-plugin.ts'
 import { ApiKey } from './api-key.ts'
 import { ChatReply, ChatStarted } from './chat/chat.ts'
@@ -108,6 +109,7 @@ const CallConnection = builder.connectionObject(
   {
     type: Call,
     name: 'CallConnection',
+    extensions: PAGES_FORWARDS,
     description: 'A page of calls.',
     fields: (t) => ({
       totalCount: t.int({

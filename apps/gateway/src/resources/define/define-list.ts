@@ -73,6 +73,9 @@ export const byInteger = (
   ...bounds,
 })
 
+/** The conditions of a list whose filter core reads as this: one that core does not know is an error at its line. */
+export type ConditionsOf<Filter> = { readonly [Name in keyof Filter]?: Condition }
+
 /** What is said of a range of times and its time zone. */
 export type RangeTexts = Readonly<Record<'fromTime' | 'toTime' | 'timezoneName', string>>
 

@@ -4,6 +4,7 @@ import { RESPONSE_HEADERS, type ResponseHeader } from '#http/response/response-h
 export interface OpenApiDocument {
   readonly components: { readonly schemas: Named<Schema>; headers?: Named<Header> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly tags?: { readonly name: string }[]
 }
 
 type Named<Value> = Readonly<Record<string, Value>>
@@ -16,6 +17,7 @@ interface Header {
 
 interface Operation {
   readonly operationId: string
+  readonly tags?: string[]
   readonly parameters?: readonly { readonly in: string; name: string; required: boolean }[]
   readonly requestBody?: { readonly content: Named<Media> }
   readonly responses: Record<string, Response>
@@ -53,6 +55,8 @@ interface Schema extends Partial<Reference> {
 /**
  * Completes the document that the plugin makes from the route schemas: adds headers, examples and the names of wildcards,
  * which the schemas cannot express, and removes `expected` and `otherFields`, which only our error messages read.
+ *
+ * @throws Error for a tag that has no description
  */
 export function completeDocument(made: OpenApiDocument): OpenApiDocument {
   const document = withoutMessages(made) as OpenApiDocument
@@ -64,12 +68,20 @@ export function completeDocument(made: OpenApiDocument): OpenApiDocument {
   for (const methods of Object.values(document.paths)) {
     for (const operation of Object.values(methods)) completeOperation(operation, components.schemas)
   }
+  requireDescribedTags(document)
   // A wildcard stands for an id with slashes.
   const paths = Object.entries(document.paths).map(([path, methods]) => [
     path.replace('{*}', '{id}'),
     methods,
   ])
   return { ...document, paths: Object.fromEntries(paths) }
+}
+
+function requireDescribedTags({ paths, tags = [] }: OpenApiDocument): void {
+  const described = new Set(tags.map(({ name }) => name))
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const other = operations.flatMap((operation) => operation.tags ?? []).find((tag) => !described.has(tag))
+  if (other !== undefined) throw new Error(`describe the tag ${other} in rest/openapi/routes.ts`)
 }
 
 function completeOperation(operation: Operation, named: Named<Schema>): void {
