@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
+import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Pauses } from '#core/calls/pauses/pauses.ts'
 import type { Instances } from '#core/ledger/instances.ts'
@@ -62,7 +63,7 @@ export function createGatewayLife(surroundings: Surroundings, parts: LivingParts
     isStopping: false,
     isDraining: false,
     /** Settles when the start is complete, or has failed. */
-    completing: Promise.resolve() as Promise<unknown>,
+    completing: markRejectionHandled(Promise.resolve() as Promise<unknown>),
   }
   const pingStorage = async () => {
     // The start has not prepared it if it is still waiting for the database, which is no fault of the storage.

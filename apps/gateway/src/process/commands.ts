@@ -128,11 +128,13 @@ function commandsOf(
     username === undefined ? undefined : (await users.findByName(operator(), username)).id
   /** The conditions of a list, with the ids of the users that the command line names. */
   const selected = async <Input extends object>(list: Selection, given: Given<Input>): Promise<Input> => {
-    const ids = [...usernameOptions(list)].map(async ([condition, option]) => [
-      condition,
-      await idOf(given[option as 'owner' | 'user']),
-    ])
-    return { ...given, ...Object.fromEntries(await Promise.all(ids)) }
+    const ids = await Promise.all(
+      [...usernameOptions(list)].map(async ([condition, option]) => [
+        condition,
+        await idOf(given[option as 'owner' | 'user']),
+      ]),
+    )
+    return { ...given, ...Object.fromEntries(ids) }
   }
   /** Reads pages of a list, in the records of its definition. */
   const pagesOf =

@@ -49,7 +49,7 @@ export class CallSlot {
     const looking =
       conversation.kind === 'new' || !agent.isListed
         ? undefined
-        : residenceOf(this.#deps, arrival.call, conversation.id, key.ownerId)
+        : markRejectionHandled(residenceOf(this.#deps, arrival.call, conversation.id, key.ownerId))
     if (looking !== undefined) return looking.then((residence) => this.#enter(arrival, key, residence))
     return this.#enter(arrival, key, undefined)
   }
@@ -113,12 +113,15 @@ function residenceOf(
   const { agent } = call
   const context = agent.context
   if (context !== 'client' && context !== 'platform') return undefined
-  const looking = deps.conversations
-    .stored(
+  const looking = markRejectionHandled(
+    deps.conversations.stored(
       nameOf(call, ownerId, conversation),
       // Where there is one place, only a row can name another, which the list had before.
       context === 'client' && hasSeveralStates(agent),
-    )
-    .then(({ residence }) => residence)
-  return withDeadline(LOOK_UP_WITHIN_MS, markRejectionHandled(looking))
+    ),
+  )
+  return withDeadline(
+    LOOK_UP_WITHIN_MS,
+    looking.then(({ residence }) => residence),
+  )
 }

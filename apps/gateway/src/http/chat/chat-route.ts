@@ -138,9 +138,13 @@ export function chatRoute<Body extends ChatBody, Form>(
           options,
         )
       }
-      // The service's own promise, since an async function in between would cost every call another one.
-      const starting = services.chat.start(call, abortedWith(reply), showCall(reply))
-      return answer({ request, reply, stream, form }, starting, route, options)
+      return answer(
+        { request, reply, stream, form },
+        // The service's own promise, since an async function in between would cost every call another one.
+        services.chat.start(call, abortedWith(reply), showCall(reply)),
+        route,
+        options,
+      )
     },
   )
 }
