@@ -22,48 +22,51 @@ interface Coverage {
   }[]
 }
 
-/**
- * The gateway's own functions that every repetition of a request runs, as V8 counts them, one repetition after the other, without
- * those that it runs without a request. What a call does after its response, such as its settlement, is counted in the window of
- * the next. Takes up to ten seconds, until the process has done all that it does by itself.
- *
- * @param ask - sends the request and reads its whole response
- */
-export async function functionsOfAChat(
-  { inspectorUrl }: InspectedGateway,
-  ask: () => Promise<void>,
-): Promise<FunctionsByFile> {
+/** Counts the gateway's own functions that a request runs, as V8 counts them. */
+export interface FunctionCounter {
+  /**
+   * The functions that every repetition of a request runs, one after the other. What a call does after its response, such as its
+   * settlement, is counted in the window of the next.
+   *
+   * @param ask - sends the request and reads its whole response
+   */
+  count(ask: () => Promise<void>): Promise<FunctionsByFile>
+  close(): void
+}
+
+/** Takes up to ten seconds, until the process has done all that it does by itself, which is then left out. */
+export async function openFunctionCounter({ inspectorUrl }: InspectedGateway): Promise<FunctionCounter> {
   const socket = new WebSocket(inspectorUrl)
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve)
     socket.addEventListener('error', reject)
   })
-  try {
-    const send = commandsOf(socket)
-    await send('Profiler.enable')
-    await send('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-    const take = async () => ranIn((await send('Profiler.takePreciseCoverage')) as Coverage)
-    await ask()
-    const own = await ranAlone(take)
-    await ask()
-    await take()
-    let common: Set<string> | undefined
-    for (let n = 0; n < REPETITIONS; n += 1) {
+  const send = commandsOf(socket)
+  await send('Profiler.enable')
+  await send('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  const take = async () => ranIn((await send('Profiler.takePreciseCoverage')) as Coverage)
+  const own = await ranAlone(take)
+  return {
+    async count(ask) {
       await ask()
-      const ran = await take()
-      common = common === undefined ? ran : new Set([...common].filter((each) => ran.has(each)))
-    }
-    const functions = [...(common ?? [])]
-      .filter((each) => !own.has(each))
-      .map((each) => each.split('#') as [string, string])
-    const byFile = Map.groupBy(functions, ([file]) => file)
-    return new Map([...byFile].map(([file, each]) => [file, each.map(([, name]) => name)]))
-  } finally {
-    socket.close()
+      await take()
+      let common: Set<string> | undefined
+      for (let n = 0; n < REPETITIONS; n += 1) {
+        await ask()
+        const ran = await take()
+        common = common === undefined ? ran : new Set([...common].filter((each) => ran.has(each)))
+      }
+      const functions = [...(common ?? [])]
+        .filter((each) => !own.has(each))
+        .map((each) => each.split('#') as [string, string])
+      const byFile = Map.groupBy(functions, ([file]) => file)
+      return new Map([...byFile].map(([file, each]) => [file, each.map(([, name]) => name)]))
+    },
+    close: () => socket.close(),
   }
 }
 
-/** What runs between two times at which the rarest of its timers fires. What comes before is the end of an earlier call. */
+/** What runs between two times at which the rarest of its timers fires. What comes before may be the end of an earlier call. */
 async function ranAlone(take: () => Promise<Set<string>>): Promise<Set<string>> {
   const own = new Set<string>()
   for (let rounds = 0; rounds < 2; ) {

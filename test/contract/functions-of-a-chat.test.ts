@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { functionsOfAChat } from '../../tools/functions-of-a-chat.ts'
+import { type FunctionCounter, openFunctionCounter } from '../../tools/functions-of-a-chat.ts'
 import { apiOf } from '../support/api.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -10,25 +10,29 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 const SOURCES = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
 
 let gateway: TestGateway
-let inspectorUrl: string
+let counter: FunctionCounter
 let key: string
 
 beforeAll(async () => {
   gateway = await startGateway({ main: SOURCES, env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } })
-  inspectorUrl = (await gateway.prints(/Debugger listening on (ws:\S+)/))[1] ?? ''
+  const [, inspectorUrl = ''] = await gateway.prints(/Debugger listening on (ws:\S+)/)
   const api = apiOf(gateway)
   key = (await api.createKey(await api.login())).full_key
+  counter = await openFunctionCounter({ inspectorUrl })
 })
-afterAll(() => gateway?.remove())
+afterAll(async () => {
+  counter?.close()
+  await gateway?.remove()
+})
 
 /** It names no conversation, has no files and no `Idempotency-Key`, and its agent is configured with no more than an address. */
 test.each([
-  ['whole', false, 86, 300],
-  ['as a stream', true, 94, 345],
+  ['whole', false, 82, 310],
+  ['as a stream', true, 86, 340],
 ])(
   'a plain chat that is answered %s runs little more than it uses',
   async (_how, stream, filesMax, functionsMax) => {
-    const files = await functionsOfAChat({ inspectorUrl }, async () => {
+    const files = await counter.count(async () => {
       const response = await apiOf(gateway).chat(key, 'openai', { stream, chat_id: '' })
       expect([response.status, (await response.text()).length > 0]).toEqual([200, true])
     })
