@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { AgentName } from '#core/calls/request/chat-request.ts'
 import { KEPT_HEADERS } from '#http/chat/kept-request.ts'
 import { type FieldPlace, type FieldPlaces, inBody, inHeader } from '#http/request/field-place.ts'
-import { idOfHeader } from '#http/request/id-header.ts'
+import { idOfHeader } from '#http/request/request-headers.ts'
 
 /** Messages may carry files, in base64. */
 export const BODY_BYTES_MAX = 20 * 1024 * 1024

@@ -11,7 +11,7 @@ import { anyCredential, callerOf, KEY_PROBLEMS, keyOnly } from '#http/guards/cre
 import { smallRead } from '#http/guards/small-read.ts'
 import { abortedWith } from '#http/request/aborted-with.ts'
 import type { FieldPlaces } from '#http/request/field-place.ts'
-import { headerOfId } from '#http/request/id-header.ts'
+import { headerOfId } from '#http/request/request-headers.ts'
 import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { CALL_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, listQuery, nullable, problems, success, uuid } from '#http/response/schemas.ts'

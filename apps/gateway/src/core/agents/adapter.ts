@@ -409,7 +409,7 @@ export interface UpstreamRequest {
 
 export interface UpstreamEvent {
   /** The SSE field `event`; undefined if the platform sends none. */
-  readonly event: string | undefined
+  readonly event?: string | undefined
   readonly data: string
 }
 

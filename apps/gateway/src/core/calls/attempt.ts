@@ -272,8 +272,7 @@ export class Attempt implements CallEnding {
     this.#chat = undefined
     this.#ended?.abort()
     this.reply?.deadlines.stop()
-    if (this.content.failure === undefined) this.#route.endedEarly()
-    else this.#route.noteFailure(this.#failed(this.content.failure))
+    if (this.content.failure !== undefined) this.#route.noteFailure(this.#failed(this.content.failure))
     if (isDone || this.entered === undefined) return undefined
     const ending = this.#endTurn(failure, turn).catch(ignored)
     const forgetting = markRejectionHandled(this.#forgetFiles())

@@ -124,7 +124,7 @@ export class Place {
     if (this.#streamOf !== undefined) streams.close(this.#streamOf)
     if (this.#ownerId !== undefined) shares.giveBack(this.#ownerId)
     if (this.#call !== undefined) this.#places.running -= 1
-    this.#places.checkEmpty()
+    if (this.#places.isDraining) this.#places.checkEmpty()
   }
 }
 

@@ -41,7 +41,8 @@ export class ReplyContent {
   files: FilesOfReply | undefined
   readonly #deps: ReplyContentDeps
   readonly #agent: AgentOfContent
-  readonly #texts = new WellFormedText()
+  /** Undefined as long as all texts were well-formed. */
+  #texts: WellFormedText | undefined
   /** Undefined where tags are text. */
   readonly #tags: ThinkTags | undefined
   /** The end of a text in which there was no slash, and so no URL: what may precede its first one. */
@@ -67,7 +68,11 @@ export class ReplyContent {
         this.unknownFinishWord ??= event.unknownWord
       } else {
         if (ANSWERS.has(event.type)) this.ends.goesOn(event.type === 'tool_calls')
-        for (const whole of this.#texts.take(event)) this.#keepParts(whole, batch)
+        if (this.#texts === undefined && isWhole(event)) this.#keepParts(event, batch)
+        else {
+          this.#texts ??= new WellFormedText()
+          for (const whole of this.#texts.take(event)) this.#keepParts(whole, batch)
+        }
       }
     }
   }
@@ -84,7 +89,7 @@ export class ReplyContent {
       this.failure = { reason: 'agent_truncated' }
       return
     }
-    for (const held of this.#texts.end()) this.#keepParts(held, batch)
+    if (this.#texts !== undefined) for (const held of this.#texts.end()) this.#keepParts(held, batch)
     if (this.#tags !== undefined) for (const held of this.#tags.end()) this.#keep(held, batch)
     if (this.failure !== undefined) return
     const reply = { reason, hasReasoning: this.#hasReasoning, usage: this.usage }
@@ -214,6 +219,19 @@ const ANSWERS: ReadonlySet<ChatEvent['type']> = new Set([
   'pause',
   'file',
 ])
+
+/** Whether an event of a usual kind has no half of a character. */
+function isWhole(event: ChatEvent): boolean {
+  switch (event.type) {
+    case 'text':
+    case 'reasoning':
+      return event.text.isWellFormed()
+    case 'model':
+      return event.model.isWellFormed()
+    default:
+      return event.type === 'usage'
+  }
+}
 
 function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))

@@ -5,8 +5,7 @@ import { OTHERS } from '#core/erasure/end-users.ts'
 import { isLongerThan } from '#core/requests/input/input-rules.ts'
 import type { Services } from '#core/services/services.ts'
 import { inHeader, RequestProblem } from './field-place.ts'
-import { idOfHeader } from './id-header.ts'
-import { requireOnce } from './request-headers.ts'
+import { idOfHeader, requireOnce } from './request-headers.ts'
 
 /** Reads the end user of a request from the header by which a trusted proxy names it, if there is such a header. */
 export function endUserReader(

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import type { LimitVerdict, OnLimit } from '#core/limits/limits.ts'
-import { headerOfId } from '../request/id-header.ts'
+import { headerOfId } from '../request/request-headers.ts'
 
 /** Sets the `RateLimit` and `RateLimit-Policy` headers of the IETF draft on the response of a limited route. */
 export function limitHeaders(

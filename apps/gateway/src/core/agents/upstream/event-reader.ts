@@ -21,7 +21,7 @@ export class EventReader {
     this.#eventCharactersMax = eventCharactersMax
     this.#parser = createParser({
       maxBufferSize: eventCharactersMax,
-      onEvent: ({ event, data }) => onEvent({ event, data }),
+      onEvent,
       onError: ({ type, field, value, line }) => {
         if (type === 'max-buffer-size-exceeded') this.#isTooLong = true
         // llama.cpp of 2025 writes an error as a field of its own, and other servers as a bare line.
@@ -34,7 +34,10 @@ export class EventReader {
   /** Returns false once a line or an event has grown beyond the cap. */
   feed(chunk: Buffer): boolean {
     // The parser throws if it is fed after it has reported an overflow.
-    if (!this.#isTooLong) this.#feed(this.#decode(chunk))
+    if (this.#isTooLong) return false
+    // A chunk that ends in ASCII, as events do, cannot cut a character, and a plain conversion costs less.
+    const isPlain = this.#decoder === undefined && (chunk.at(-1) ?? 0) < 0x80
+    this.#feed(isPlain ? chunk.toString() : this.#decode(chunk))
     return !this.#isTooLong
   }
 
@@ -65,9 +68,7 @@ export class EventReader {
     this.#parser.feed(lines)
   }
 
-  /** A chunk that ends in ASCII, as events do, cannot cut a character, and a plain conversion costs less. */
   #decode(chunk: Buffer): string {
-    if (this.#decoder === undefined && (chunk.at(-1) ?? 0) < 0x80) return chunk.toString()
     this.#decoder ??= new StringDecoder('utf8')
     return this.#decoder.write(chunk)
   }

@@ -11,7 +11,7 @@ import type {
 } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { agentFile, describeFile } from '#core/agents/translate/agent-file.ts'
-import { agentKey } from '#core/agents/translate/credentials.ts'
+import { agentKey } from '#core/agents/translate/plain-requests.ts'
 import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'

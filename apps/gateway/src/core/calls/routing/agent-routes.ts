@@ -155,12 +155,12 @@ export class AgentRoutes {
   giveBack(call: HoldingCall, remove: () => void): void {
     remove()
     this.held.bounds?.count(call, -1)
-    this.serveWaiting()
+    if (this.queue.size > 0) this.serveWaiting()
   }
 
   /** Lets calls go on that can, since a slot has become free or a deployment may be tried again. */
   serveWaiting(): void {
-    if (this.queue.size > 0) this.queue.serve((caller) => this.held.bounds?.hasRoom(caller) !== false)
+    this.queue.serve((caller) => this.held.bounds?.hasRoom(caller) !== false)
   }
 
   /** Takes one of the repetitions that may run at once; false if there is none left. */

@@ -100,11 +100,6 @@ export class Route {
     if (this.#isRepetition) this.#endRepetition()
   }
 
-  /** The attempt has ended without a verdict about the deployment. */
-  endedEarly(): void {
-    this.#judge('none')
-  }
-
   /**
    * Notes the failure, and chooses the deployment of the next attempt. Undefined if the call must not or cannot be sent again;
    * else how long to wait before.
@@ -174,7 +169,7 @@ export class Route {
     this.#isPinned = true
   }
 
-  /** Gives the slots back. Does nothing the second time. */
+  /** Gives the slots back. An attempt that has no verdict yet has none. Does nothing the second time. */
   leave(): void {
     if (this.#isLeft) return
     this.#isLeft = true

@@ -219,7 +219,6 @@ describe('the choice', () => {
       }
       const left = atOnce(test.enter())
       left.beginAttempt()
-      left.endedEarly()
       left.leave()
     }
     expect(test.changes).toEqual([])

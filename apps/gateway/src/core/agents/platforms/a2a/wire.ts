@@ -1,6 +1,5 @@
 import type { AgentCall, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentKey, bearer } from '#core/agents/translate/credentials.ts'
-import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { agentKey, bearer, jsonPost } from '#core/agents/translate/plain-requests.ts'
 import { isObject, type JsonObject, objectOf, textOf } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { A2aCard, Dialect } from './card.ts'

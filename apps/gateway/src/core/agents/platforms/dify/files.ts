@@ -1,7 +1,7 @@
 import type { AgentCall, AgentFile, FileToUpload, HelperCall } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
-import { bearer } from '#core/agents/translate/credentials.ts'
 import { multipartPost } from '#core/agents/translate/multipart-post.ts'
+import { bearer } from '#core/agents/translate/plain-requests.ts'
 import { uploadCall } from '#core/agents/translate/upload-call.ts'
 import { difyRefusal } from './failures.ts'
 

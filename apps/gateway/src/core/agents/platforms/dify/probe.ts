@@ -1,7 +1,7 @@
 import type { Agent, HelperCall } from '#core/agents/adapter.ts'
-import { bearer } from '#core/agents/translate/credentials.ts'
 import { failureOf } from '#core/agents/translate/failure.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
+import { bearer } from '#core/agents/translate/plain-requests.ts'
 import { objectOf, textOf } from '#core/base/values/json.ts'
 import { difyRefusal } from './failures.ts'
 

@@ -1,7 +1,7 @@
 import type { AgentCall, Conclusion, HelperCall, ReplyState } from '#core/agents/adapter.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { bearer } from '#core/agents/translate/credentials.ts'
 import { errorEvents } from '#core/agents/translate/failure.ts'
+import { bearer } from '#core/agents/translate/plain-requests.ts'
 import { isObject, type JsonObject, listOf, objectOf, parseJson, textOf } from '#core/base/values/json.ts'
 import { difyRefusal, runFailure } from './failures.ts'
 

@@ -1,6 +1,5 @@
 import type { AgentCall, HelperCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentKey } from '#core/agents/translate/credentials.ts'
-import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { agentKey, jsonPost } from '#core/agents/translate/plain-requests.ts'
 import { isObject, type JsonObject, objectOf, parseJson } from '#core/base/values/json.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '#core/agents/translate/failure.ts'
 import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { helperCall } from '#core/agents/translate/helper-call.ts'
-import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { jsonPost } from '#core/agents/translate/plain-requests.ts'
 import { idOf } from '#core/agents/translate/platform-id.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'

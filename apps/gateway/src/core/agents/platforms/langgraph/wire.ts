@@ -1,6 +1,5 @@
 import type { AgentCall, UpstreamRequest } from '#core/agents/adapter.ts'
-import { agentKey } from '#core/agents/translate/credentials.ts'
-import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { agentKey, jsonPost } from '#core/agents/translate/plain-requests.ts'
 import type { ENTRY } from './entry.ts'
 
 type Call = Pick<AgentCall<typeof ENTRY>, 'agent'> & { readonly app?: AgentCall<typeof ENTRY>['app'] }

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import type { Adapter, AgentCall, HeaderReader } from '#core/agents/adapter.ts'
 import { section, text } from '#core/agents/entry-schema.ts'
 import type { ChatEvent, Failure } from '#core/agents/events.ts'
-import { bearer } from '#core/agents/translate/credentials.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import {
   errorEvents,
@@ -15,7 +14,7 @@ import {
 } from '#core/agents/translate/failure.ts'
 import { FrameParser, isEndMarker } from '#core/agents/translate/frame-parser.ts'
 import { probeCall } from '#core/agents/translate/helper-call.ts'
-import { jsonPost } from '#core/agents/translate/json-post.ts'
+import { bearer, jsonPost } from '#core/agents/translate/plain-requests.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { refusedFields } from '#core/agents/translate/refusals/refused-fields.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'

@@ -203,7 +203,8 @@ function urlOf(value: unknown): string | undefined {
 const URL_START = /^(?:https?:\/\/|data:|\/[\w.-]+\/)/i
 
 function hasUnknown(value: JsonObject, known: ReadonlySet<string>): boolean {
-  return Object.entries(value).some(([name, each]) => !known.has(name) && isContent(each))
+  for (const [name, each] of Object.entries(value)) if (!known.has(name) && isContent(each)) return true
+  return false
 }
 
 /** Whether a field may be a part of an answer: texts, and what holds some. Numbers and flags are none. */

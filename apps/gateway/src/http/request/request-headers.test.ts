@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { headerOfId, idOfHeader } from './id-header.ts'
+import { headerOfId, idOfHeader } from './request-headers.ts'
 
 test.each([
   ['c1', 'c1'],

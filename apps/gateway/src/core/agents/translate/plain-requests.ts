@@ -1,4 +1,4 @@
-import type { Agent, AgentApp } from '#core/agents/adapter.ts'
+import type { Agent, AgentApp, UpstreamRequest } from '#core/agents/adapter.ts'
 
 /**
  * An app's key takes precedence over its agent's. A probe has no app and uses the first app's key if the
@@ -18,4 +18,18 @@ export function bearer({
 }): Record<string, string> {
   const key = agentKey(agent, app)
   return key === undefined ? {} : { authorization: `Bearer ${key}` }
+}
+
+/** Creates a POST request with a JSON body. */
+export function jsonPost(
+  url: string,
+  credentials: Readonly<Record<string, string>>,
+  body: object,
+): UpstreamRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', ...credentials },
+    body: JSON.stringify(body),
+  }
 }
