@@ -47,7 +47,6 @@ const face = (folder, ...more) =>
 /** The rooms of core, from the ground. Each README says what its room decides. */
 const FLOORS = [
   ['base'],
-  ['errors'],
   ['requests'],
   ['database', 'agents'],
   ['limits', 'ledger'],
@@ -78,7 +77,7 @@ module.exports = {
       'agents-translate-and-transport',
       'core/agents knows nothing of accounts, limits or the ledger: only core/calls composes them.',
       { path: `${SRC}/core/agents/` },
-      { path: `${SRC}/core/(?!agents/|base/|errors/|requests/)[^/]+/` },
+      { path: `${SRC}/core/(?!agents/|base/|requests/)[^/]+/` },
     ),
     rule(
       'a-platform-stands-alone',
@@ -108,7 +107,7 @@ module.exports = {
       'async-knows-no-trade',
       'core/base/async waits, repeats and shares work of any kind.',
       { path: `${SRC}/core/base/async/` },
-      { path: `${SRC}/core/[^/]+/`, pathNot: `${SRC}/core/base/` },
+      { path: `${SRC}/core/(?:base/errors|[^/]+)/`, pathNot: `${SRC}/core/base/(?!errors/)` },
     ),
     ...FLOORS.map((rooms, floor) =>
       rule(

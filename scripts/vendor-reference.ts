@@ -1,5 +1,5 @@
 import { VENDORS, type VendorWords } from '../apps/gateway/src/core/agents/translate/refusals/vendors.ts'
-import { ERRORS } from '../apps/gateway/src/core/errors/errors.ts'
+import { ERRORS } from '../apps/gateway/src/core/base/errors/errors.ts'
 import { markdownTable } from './generated-parts.ts'
 
 /** The table of docs/agents.md with the words of vendors. */

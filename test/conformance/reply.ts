@@ -1,4 +1,4 @@
-import type { ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
+import type { ErrorReason } from '@trunkline/gateway/src/core/base/errors/errors.ts'
 
 export interface Usage {
   readonly prompt_tokens: number

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/base/errors/errors.ts'
 import { type Api, apiOf } from './api.ts'
 import { CLOSED_PORT } from './free-port.ts'
 import { startGateway } from './gateway.ts'

@@ -1,6 +1,6 @@
 import { createTranslator } from 'use-intl'
 import { expect, test } from 'vitest'
-import { ERRORS } from '../../gateway/src/core/errors/errors.ts'
+import { ERRORS } from '../../gateway/src/core/base/errors/errors.ts'
 import { messages as en } from './en.ts'
 import { messages as zh } from './zh.ts'
 

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/base/errors/errors.ts'
 import { ERROR_KINDS, type ErrorKind } from '@trunkline/sandbox'
 import { expect } from 'vitest'
 import { emulatorOf, type Variant } from '../gateway-with-emulators.ts'

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/base/errors/errors.ts'
 import { expect } from 'vitest'
 import type { CallResult } from '../client.ts'
 import type { LedgerRow } from '../gateway-with-emulators.ts'

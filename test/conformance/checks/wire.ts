@@ -2,7 +2,7 @@ import {
   type Transcript,
   transcriptsOf,
 } from '@trunkline/gateway/src/core/agents/transcripts.test-support.ts'
-import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/errors/errors.ts'
+import { ERRORS, type ErrorReason } from '@trunkline/gateway/src/core/base/errors/errors.ts'
 import type { Dialect } from '@trunkline/gateway/test/agents/dialect.test-support.ts'
 import { expect } from 'vitest'
 import { ENCODINGS, type Pace, replayOf } from '../replay.ts'

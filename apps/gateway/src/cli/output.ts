@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import { ConfigError } from '#config/load.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { isObject } from '#core/base/values/json.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { refusalLine } from '#process/refusal-line.ts'
 import type { RecordOptions } from './context.ts'
 

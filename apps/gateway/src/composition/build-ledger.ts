@@ -1,10 +1,10 @@
-import { changes } from '#core/base/values/changes.ts'
 import {
   isConflict,
   isConnectionError,
   isStatementTimeout,
   writeObstacle,
-} from '#core/errors/connection-error.ts'
+} from '#core/base/errors/connection-error.ts'
+import { changes } from '#core/base/values/changes.ts'
 import { createLedger, type Ledger, type LedgerObserver } from '#core/ledger/ledger.ts'
 import { logChanges } from '#ops/log-changes.ts'
 import type { LedgerFailure } from '#ops/metrics/ledger-metrics.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { revalidate } from '#http/response/fixed-body.ts'
 import { addVary } from '#http/response/vary.ts'
 import { acceptedCoding } from './accepted-coding.ts'

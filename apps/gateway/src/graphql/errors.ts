@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorOptions, Kind } from 'graphql'
+import { ERRORS, Problem } from '#core/base/errors/errors.ts'
+import { problemOf } from '#core/base/errors/problem-of.ts'
 import { joinPath } from '#core/base/values/field-path.ts'
-import { ERRORS, Problem } from '#core/errors/errors.ts'
-import { problemOf } from '#core/errors/problem-of.ts'
 import { problemHeaders, retryAfterOf } from '#http/response/problem.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { type FixedBody, fixedBody, revalidate } from '#http/response/fixed-body.ts'
 import { printedSchema } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { Problem } from '#core/base/errors/errors.ts'
 import { PartsCollector } from '#core/calls/reading/collect-reply.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { CHAT_PROBLEMS, type ChatRoute, type ChatRouteOptions, chatRoute } from '#http/chat/chat-route.ts'
 import { KEEP_ALIVE_DESCRIPTION } from '#http/descriptions/chat-descriptions.ts'

@@ -6,8 +6,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { sleep } from '#core/base/async/sleep.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 
 /** `operator` is the account of the operating system that sends the command. */
 export type RunCommand = (command: string, args: unknown, operator: string) => Promise<unknown>

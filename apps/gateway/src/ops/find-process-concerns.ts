@@ -1,6 +1,6 @@
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import type { Problem } from '#core/errors/errors.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import type { ToldConcern } from '#core/ledger/process-concerns.ts'
 

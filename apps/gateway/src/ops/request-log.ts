@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { CLIENT_HEADER, clientVersion } from './client-version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 

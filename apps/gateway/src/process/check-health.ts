@@ -1,6 +1,6 @@
 import type { EnvironmentConfig } from '#config/load.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { isObject } from '#core/base/values/json.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 
 const ANSWER_WITHIN_MS = 5_000
 const PATHS = { ready: '/readyz', live: '/healthz' } as const

@@ -1,7 +1,7 @@
 import type { ConfigurationFile } from '#composition/gateway.ts'
 import { type Config, type ConfigDocument, ConfigError, loadConfig, parseDocument } from '#config/load.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { askPrimary, send } from '#ops/cluster/ask-primary.ts'
 import { isMessage, type PrimaryMessage } from '#ops/cluster/messages.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { Problem } from '#core/base/errors/errors.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import { Problem } from '#core/errors/errors.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { refusalLine } from './refusal-line.ts'
 
 const refused = (field: FieldPath, detail: string) =>

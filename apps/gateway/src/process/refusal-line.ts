@@ -1,8 +1,8 @@
+import { isConnectionError, OBSTACLES, writeObstacle } from '#core/base/errors/connection-error.ts'
+import { Problem } from '#core/base/errors/errors.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { type FieldPath, joinPath, renameFields } from '#core/base/values/field-path.ts'
 import { messageOf } from '#core/database/unusable-database.ts'
-import { isConnectionError, OBSTACLES, writeObstacle } from '#core/errors/connection-error.ts'
-import { Problem } from '#core/errors/errors.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 
 /**
  * The line to show for an error that the operator can correct, or undefined for a fault of the program. The running gateway

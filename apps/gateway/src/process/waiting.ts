@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { isConnectionError } from '#core/base/errors/connection-error.ts'
 import { atAddressOf } from '#core/base/values/at-address-of.ts'
-import { isConnectionError } from '#core/errors/connection-error.ts'
 
 export interface WaitingOptions {
   readonly databaseUrl: string | undefined

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { eachOf } from '#core/requests/input/all-of.ts'
 import { oneOf } from '#http/response/schemas.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Direction } from '#core/lists/list-order.ts'
 import type { OrderedQuery } from '#core/lists/ordered-lists.ts'
 import type { RecordList } from '#core/reports/record-list.ts'

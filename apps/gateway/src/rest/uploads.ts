@@ -7,8 +7,8 @@ import type {
   FastifySchemaCompiler,
 } from 'fastify'
 import Type from 'typebox'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import { readPage } from '#core/requests/input/pagination.ts'
 import type { Services } from '#core/services/services.ts'
 import { CREATED_BY_CHARACTERS_MAX, UPLOAD_USER_CHARACTERS_MAX } from '#core/uploads/upload-request.ts'

@@ -1,7 +1,7 @@
 import { parseConfig } from '#config/load.ts'
+import { ERRORS, type ErrorSpec } from '#core/base/errors/errors.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { ERRORS, type ErrorSpec } from '#core/errors/errors.ts'
 import { openAiTypeOf } from '#http/response/openai-error.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createGateway } from '../composition/gateway.ts'

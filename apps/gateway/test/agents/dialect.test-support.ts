@@ -1,5 +1,5 @@
 import type { ErrorKind, SeenRequest } from '@trunkline/sandbox'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 
 /** One dialect of a platform's emulator: how the gateway reaches it, and what the dialect supports. */
 export interface Dialect {

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ERRORS, Problem } from '#core/errors/errors.ts'
+import { ERRORS, Problem } from '#core/base/errors/errors.ts'
 import { knowCaller } from '#http/guards/credentials.ts'
 import { createLogger } from '#ops/logger.ts'
 import { createServer, mountRoutes } from '#server/create-server.ts'

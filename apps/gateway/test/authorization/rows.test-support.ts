@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorReason } from '#core/errors/errors.ts'
+import { ERRORS, type ErrorReason } from '#core/base/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import {

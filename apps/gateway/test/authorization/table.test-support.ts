@@ -1,4 +1,4 @@
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { drained } from '#core/lists/all-rows.test-support.ts'
 import type { RefusalsInput } from '#core/reports/refusals/refusals-query.ts'
 import type { Report } from '#core/reports/reports.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { ERRORS } from '../../../../gateway/src/core/errors/errors.ts'
+import { ERRORS } from '../../../../gateway/src/core/base/errors/errors.ts'
 import { messages } from '../../../messages/en.ts'
 import { adviceOf } from './advice.ts'
 import { kindOf, LIMITS, settingOf } from './limit-name.ts'

@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { ERRORS } from '#core/base/errors/errors.ts'
 import { objectOf } from '#core/base/values/json.ts'
-import { ERRORS } from '#core/errors/errors.ts'
 import { type ChatEvent, DETAIL_TYPES, type DetailEvent, type DetailType } from './events.ts'
 import { MADE_FILE_TYPES } from './made-file.ts'
 import { PAUSE_FIELD_TYPES } from './pause.ts'

@@ -1,5 +1,5 @@
+import { fail } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { fail } from '#core/errors/errors.ts'
 import { type Principal, requireAdmin, requireKey } from '#core/requests/principal.ts'
 import type { Agent, AgentFeatures } from './adapter.ts'
 import { featuresOf } from './agent-features.ts'

@@ -1,5 +1,5 @@
+import type { ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import type { JsonObject } from '#core/base/values/json.ts'
-import type { ErrorReason, Problem } from '#core/errors/errors.ts'
 import type { MadeFile, OfferedFile } from './made-file.ts'
 import type { OfferedPause, Pause } from './pause.ts'
 

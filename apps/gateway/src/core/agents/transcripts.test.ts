@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERRORS } from '#core/errors/errors.ts'
+import { ERRORS } from '#core/base/errors/errors.ts'
 import { detailsIn } from './chat-events.test-support.ts'
 import type { ChatEvent } from './events.ts'
 import { PLATFORMS } from './registry.ts'

@@ -1,7 +1,7 @@
+import { writeObstacle } from '#core/base/errors/connection-error.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { Sql } from '#core/database/database.ts'
 import { AMPLE_SPACE, type DiskSpace } from '#core/database/disk/disk-space.ts'
-import { writeObstacle } from '#core/errors/connection-error.ts'
 import type { Who } from './actor.ts'
 import type { AuditOperation, AuditTarget } from './operations.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
 import type { CallKind } from '#core/ledger/call-kinds.ts'
 import { createClaimLookUp } from '#core/ledger/kept-claims.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
 import { claimHash } from '#core/reply-log/kept-call.ts'
 import type { KeptReplies } from '#core/reply-log/replies.ts'

@@ -6,7 +6,7 @@ import { CONFIGURED_CARDS } from '#core/agents/upstream/configured-cards.test-su
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
 import type { UpstreamPart, UpstreamReply } from '#core/agents/upstream/upstream-reply.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { ATTEMPTS_LISTED_MAX } from './call-events.ts'
 import { startReply, turnOf } from './reply.test-support.ts'
 import { agentWith } from './routing/routes.test-support.ts'

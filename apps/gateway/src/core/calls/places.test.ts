@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { KeyWatch } from '#core/accounts/keys/key-watch.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { StreamLimit } from './places.ts'
 import { type PlaceBounds, Places } from './places.ts'
 import { StopRequests } from './platform-stops.ts'

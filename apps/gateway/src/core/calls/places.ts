@@ -1,7 +1,7 @@
 import type { KeyInUse, KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
 import type { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { requestOf } from './request/chat-request.test-support.ts'
 import { type ResolveDeps, resolveRequest } from './resolve-request.ts'
 import { agentWith } from './routing/routes.test-support.ts'

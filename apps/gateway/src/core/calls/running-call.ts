@@ -1,4 +1,4 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 
 /** How a call ends that neither its platform nor its storage has ended: `rejected` if its key is not valid any more, or if it was stopped. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { GatewayProcess } from '#core/ledger/process-list.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { createConfigurations } from './configurations.ts'

@@ -4,13 +4,13 @@ import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
 import type { Upstream } from '#core/agents/upstream/upstream.ts'
 import { UpstreamError } from '#core/agents/upstream/upstream-error.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type {
   StoredConversation,
   Conversations as StoredConversations,
 } from '#core/calls/conversation/conversations.ts'
 import type { ConversationName, DerivedIds } from '#core/calls/conversation/derived-ids.ts'
 import { hasSeveralStates, homesOf } from '#core/calls/routing/residence.ts'
-import { Problem } from '#core/errors/errors.ts'
 
 /** How long a platform may take for one of these calls; none of them runs a model. */
 const WITHIN_MS = 15_000

@@ -1,7 +1,7 @@
 import { validate } from 'uuid'
 import type { Rating } from '#core/agents/adapter.ts'
 import { sleep } from '#core/base/async/sleep.ts'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { RATED } from '#core/ledger/rating-sql.ts'
 import { allOf } from '#core/requests/input/all-of.ts'
 import { requireOneOf, requireShort } from '#core/requests/input/input-rules.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { isConnectionError } from '#core/errors/connection-error.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
+import { isConnectionError } from '#core/base/errors/connection-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 
 export interface Sessions {
   /** Whether a connection pooler is between this process and the server. */

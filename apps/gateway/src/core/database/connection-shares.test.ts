@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { isConnectionError } from '#core/errors/connection-error.ts'
+import { isConnectionError } from '#core/base/errors/connection-error.ts'
 import { type ConnectionShare, ConnectionShares } from './connection-shares.ts'
 import { wasNeverSent } from './never-sent.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { isLockTimeout, writeObstacle } from '#core/errors/connection-error.ts'
+import { isLockTimeout, writeObstacle } from '#core/base/errors/connection-error.ts'
 
 /** What the connections of one kind of work are doing. */
 export interface ShareState {

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isConnectionError, writeObstacle } from '#core/errors/connection-error.ts'
+import { isConnectionError, writeObstacle } from '#core/base/errors/connection-error.ts'
 import type { Database, Sql } from './database.ts'
 import { findLockHolder } from './lock-holder.ts'
 import { openDatabase } from './open.ts'

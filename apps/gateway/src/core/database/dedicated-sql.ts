@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { isLockTimeout } from '#core/errors/connection-error.ts'
+import { isLockTimeout } from '#core/base/errors/connection-error.ts'
 import type { ShareState } from './connection-shares.ts'
 import type { Sql } from './database.ts'
 import { statements } from './pool.ts'

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { sleep } from '#core/base/async/sleep.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { checkSessions } from './check-sessions.ts'
 import type { Database } from './database.ts'
 import { listen } from './listen.ts'

@@ -1,5 +1,5 @@
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { readRegularFile, UnreadableFile } from '#core/base/read-regular-file.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { messageOf } from './unusable-database.ts'
 
 /** The parameters of a URL that name files, which the driver reads anew for each connection, while everything else waits. */

@@ -1,5 +1,5 @@
-import { isConnectionError } from '#core/errors/connection-error.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
+import { isConnectionError } from '#core/base/errors/connection-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Database } from './database.ts'
 
 /**

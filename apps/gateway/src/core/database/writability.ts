@@ -1,5 +1,5 @@
+import { type WriteObstacle, writeObstacle } from '#core/base/errors/connection-error.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { type WriteObstacle, writeObstacle } from '#core/errors/connection-error.ts'
 import type { Sql } from './database.ts'
 
 const REMEMBERED_MS = 10_000

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { type DeleteDeps, eraseConversation } from '#core/conversations/delete-conversation.ts'
 import type { Sql } from '#core/database/database.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { EndUser } from './erase-ledger.ts'
 
 /** What the platform of an agent did with the conversations of an end user. */

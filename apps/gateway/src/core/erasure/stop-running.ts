@@ -1,8 +1,8 @@
 import { sleep } from '#core/base/async/sleep.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { CallStops } from '#core/calls/stop-calls.ts'
 import type { Sql } from '#core/database/database.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { EndUser } from './erase-ledger.ts'
 

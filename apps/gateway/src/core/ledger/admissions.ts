@@ -1,18 +1,18 @@
 import { type Batcher, createBatcher } from '#core/base/async/batcher.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
 import { sleep } from '#core/base/async/sleep.ts'
-import type { Runtime } from '#core/base/runtime.ts'
-import { BoundedMap } from '#core/base/values/bounded-map.ts'
-import { errorCode } from '#core/base/values/error-code.ts'
-import type { Sql } from '#core/database/database.ts'
-import { wasNeverSent } from '#core/database/never-sent.ts'
 import {
   concernsDatabase,
   isConflict,
   isLockTimeout,
   isLostConnection,
   isStatementTimeout,
-} from '#core/errors/connection-error.ts'
+} from '#core/base/errors/connection-error.ts'
+import type { Runtime } from '#core/base/runtime.ts'
+import { BoundedMap } from '#core/base/values/bounded-map.ts'
+import { errorCode } from '#core/base/values/error-code.ts'
+import type { Sql } from '#core/database/database.ts'
+import { wasNeverSent } from '#core/database/never-sent.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 import { type AdmissionAnswer, admissionRow, type PendingAdmission } from './admission-row.ts'
 import { FIND_LOCKED, WAIT_FOR_KEY } from './admission-sql.ts'

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { isLockTimeout } from '#core/base/errors/connection-error.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { rowsOf } from '#core/database/table-rows.test-support.ts'
-import { isLockTimeout } from '#core/errors/connection-error.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { Admission, KeptAdmission } from './admission-row.ts'
 import { FREE_LATE } from './claiming-admission-sql.ts'
 import {

@@ -1,8 +1,8 @@
 import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
+import { isUnavailable } from '#core/base/errors/connection-error.ts'
+import { type ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { isUnavailable } from '#core/errors/connection-error.ts'
-import { type ErrorReason, Problem } from '#core/errors/errors.ts'
 import type { Admission, AttachedCall, KeptAdmission } from './admission-row.ts'
 import { REFUSAL } from './admission-sql.ts'
 

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { isLockTimeout } from '#core/base/errors/connection-error.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Database, Sql } from '#core/database/database.ts'
-import { isLockTimeout } from '#core/errors/connection-error.ts'
 import type { Prisma } from '#generated/prisma/client.ts'
 import type { Admission, Admitted } from './admission-row.ts'
 import {

@@ -1,4 +1,4 @@
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 
 /**
  * Bounds the memory that large contents of all callers may take together in this process. A caller holds bytes until it

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { Problem } from '#core/errors/errors.ts'
-import type { LimitName, LimitReached } from '#core/errors/limit-names.ts'
+import { Problem } from '#core/base/errors/errors.ts'
+import type { LimitName, LimitReached } from '#core/base/errors/limit-names.ts'
 import { type MaxPerKey, mostPerKey, perMinute } from './own-limits.ts'
 import { createSharedStore, type SharedLimit, type SharedStoreObserver } from './shared-limit.ts'
 import { createWindows } from './windows.ts'

@@ -1,4 +1,4 @@
-import type { LimitReached } from '#core/errors/limit-names.ts'
+import type { LimitReached } from '#core/base/errors/limit-names.ts'
 
 /** The rule of a limit of requests in a time. */
 type Rule = Pick<LimitReached, 'points' | 'windowSeconds'>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type ErrorReason, Problem } from '#core/base/errors/errors.ts'
+import type { LimitName } from '#core/base/errors/limit-names.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
-import { type ErrorReason, Problem } from '#core/errors/errors.ts'
-import type { LimitName } from '#core/errors/limit-names.ts'
 import {
   COUNTS_MAX,
   createRefusalRecorder,

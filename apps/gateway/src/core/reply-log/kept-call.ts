@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import type { CallFace, CallOutcome } from '#core/ledger/call-kinds.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '#core/agents/events.ts'
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 
 /** The form in which the reply of one kept call is stored: that of the face on which it was asked. It has state. */
 export interface KeptForm {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { keptProblem, problemOfKept } from './kept-problem.ts'
 
 const stored = (problem: Problem, isFinal = false) =>

@@ -1,6 +1,6 @@
+import { ERRORS, type ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import { joinPath } from '#core/base/values/field-path.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
 import type { KeptProblem } from './kept-call.ts'
 
 /** A problem in the form in which it is stored. What it says of fields keeps them apart, since each face has its names for them. */

@@ -1,4 +1,4 @@
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { OwnerShares } from '#core/limits/sharing/owner-shares.ts'
 import type { KeptCall } from './kept-call.ts'
 

@@ -1,6 +1,6 @@
 import { sleep } from '#core/base/async/sleep.ts'
+import { isDataError } from '#core/base/errors/connection-error.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { isDataError } from '#core/errors/connection-error.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 import type { EndOfReply, StoredPart } from './store/reply-writer.ts'
 

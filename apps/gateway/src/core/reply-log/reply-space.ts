@@ -1,6 +1,6 @@
 import { PeriodicRead } from '#core/base/async/periodic-read.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { fail } from '#core/errors/errors.ts'
 import type { ReplyStore } from './store/reply-store.ts'
 
 export interface ReplySpaceDeps {

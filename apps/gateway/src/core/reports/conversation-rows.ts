@@ -1,5 +1,5 @@
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import { FAILED_OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { GROWTH } from '#core/ledger/histogram.ts'
 import { CALL_OF_CONVERSATION } from '#core/ledger/listed-conversations-sql.ts'

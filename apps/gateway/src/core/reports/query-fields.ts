@@ -1,4 +1,4 @@
-import { ERRORS, refuseField } from '#core/errors/errors.ts'
+import { ERRORS, refuseField } from '#core/base/errors/errors.ts'
 import { type CallOutcome, FAILED_OUTCOMES, OUTCOMES } from '#core/ledger/call-kinds.ts'
 import { allOf } from '#core/requests/input/all-of.ts'
 import { requireShort } from '#core/requests/input/input-rules.ts'

@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { type Limiter, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import type { Asking } from '#core/limits/sharing/owner-turns.ts'
 import type { Reads, Slices } from '#core/limits/sharing/reads.ts'

@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import {

@@ -1,7 +1,7 @@
 import { createEventLoopYield } from '#core/base/async/event-loop-yield.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import type { Reads } from '#core/limits/sharing/reads.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { readConversationRows } from './conversation-rows.ts'

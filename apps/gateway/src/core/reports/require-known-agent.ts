@@ -1,6 +1,6 @@
 import type { AgentCatalog } from '#core/agents/catalog.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import { readInSlices } from './report-slices.ts'
 

@@ -1,9 +1,9 @@
 import { validate } from 'uuid'
 import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import { requireKnownOwner } from '#core/accounts/users/known-owner.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
 import { validIds } from '#core/database/valid-ids.ts'
-import { fail } from '#core/errors/errors.ts'
 import { isAdmin, isManager, type Principal } from '#core/requests/principal.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import { type Quota, quotaOf } from '#core/accounts/users/user.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import { isManager, type Principal } from '#core/requests/principal.ts'
 import { SUMS } from './report-rows.ts'
 import { keyOf } from './report-slices.ts'

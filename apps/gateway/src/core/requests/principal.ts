@@ -1,4 +1,4 @@
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 
 export const ROLES = ['admin', 'premium', 'user'] as const
 export type Role = (typeof ROLES)[number]

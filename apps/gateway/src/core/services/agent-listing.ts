@@ -1,5 +1,5 @@
 import type { AgentDirectory, AgentRecord } from '#core/agents/directory.ts'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { type Limits, type OnLimit, requirePoint } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import { credentialId, type Principal } from '#core/requests/principal.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { selectAllowedAgents } from '#core/agents/allowed-agents.ts'
 import type { Agents } from '#core/agents/catalog.ts'
-import { fail, type Problem, refuseField } from '#core/errors/errors.ts'
+import { fail, type Problem, refuseField } from '#core/base/errors/errors.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
 import { isLongerThan } from '#core/requests/input/input-rules.ts'
 import { type KeyCredential, type Principal, requireKey } from '#core/requests/principal.ts'

@@ -1,5 +1,5 @@
+import { fail } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { fail } from '#core/errors/errors.ts'
 import type { PrismaClient, Upload } from '#generated/prisma/client.ts'
 import { isAttachment } from './content/media-types.ts'
 import type { FileAddress, NewFile } from './storage/storage.ts'

@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, OperationTypeNode } from 'graphql'
+import { fail, type Problem, refuseField } from '#core/base/errors/errors.ts'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
-import { fail, type Problem, refuseField } from '#core/errors/errors.ts'
 import { type BoundsBySender, DOCUMENT_BOUNDS } from '#core/limits/document-bounds.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'

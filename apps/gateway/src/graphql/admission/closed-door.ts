@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { DocumentSender, RefusedDocuments } from '#core/limits/refused-documents.ts'
 
 type ClosedSenders = Pick<RefusedDocuments, 'closedSeconds'>

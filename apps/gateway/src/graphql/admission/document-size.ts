@@ -1,5 +1,5 @@
 import { type DocumentNode, type FieldNode, Kind, type SelectionSetNode } from 'graphql'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { DocumentBounds } from '#core/limits/document-bounds.ts'
 
 /** What is counted of a document is what is bounded. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { fail, refuseField } from '#core/base/errors/errors.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { readRegularFile, UnreadableFile } from '#core/base/read-regular-file.ts'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
-import { fail, refuseField } from '#core/errors/errors.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import type { RequestParams } from './request-params.ts'
 
 export interface DocumentSettings {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { GraphQLParams } from 'graphql-yoga'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { parseJsonText } from '#http/request/json-body.ts'
 import { graphqlErrorOf } from '../errors.ts'

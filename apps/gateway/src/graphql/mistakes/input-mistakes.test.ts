@@ -8,8 +8,8 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { MISTAKES_MAX } from '#core/base/errors/errors.ts'
 import { joinPath } from '#core/base/values/field-path.ts'
-import { MISTAKES_MAX } from '#core/errors/errors.ts'
 import { schema } from '../schema.ts'
 import { inputMistakes, Literal } from './input-mistakes.ts'
 import { requireVariables } from './variable-mistakes.ts'

@@ -14,8 +14,8 @@ import {
   type ObjectFieldNode,
   type ValueNode,
 } from 'graphql'
+import type { Mistake } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import type { Mistake } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 
 /** An input as a document has it. What a variable in it gives is not known there, and no mistake. */

@@ -1,6 +1,6 @@
 import { type GraphQLArgument, getNamedType, isInputObjectType } from 'graphql'
+import { Problem } from '#core/base/errors/errors.ts'
 import { type FieldPath, joinPath } from '#core/base/values/field-path.ts'
-import { Problem } from '#core/errors/errors.ts'
 
 /** A problem of core by the places of its fields in the arguments, in words that need no other names. */
 export function placeProblem(

@@ -1,5 +1,5 @@
 import { type DocumentNode, GraphQLError, Kind, parse } from 'graphql'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { graphqlErrorOf } from '../errors.ts'
 
 /**

@@ -17,7 +17,7 @@ import {
   type VariableDefinitionNode,
   validate,
 } from 'graphql'
-import { MISTAKES_MAX, type Mistake, Problem, type ProblemOptions } from '#core/errors/errors.ts'
+import { MISTAKES_MAX, type Mistake, Problem, type ProblemOptions } from '#core/base/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { graphqlErrorOf, problemBehind } from '../errors.ts'
 import { Literal, literalsOf, mistakesOfFields } from './input-mistakes.ts'

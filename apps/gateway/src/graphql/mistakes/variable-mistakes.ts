@@ -9,8 +9,8 @@ import {
   type VariableDefinitionNode,
   visit,
 } from 'graphql'
+import { MISTAKES_MAX, type Mistake, Problem } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import { MISTAKES_MAX, type Mistake, Problem } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { inputMistakes, Literal } from './input-mistakes.ts'
 

@@ -1,5 +1,5 @@
 import { validate } from 'uuid'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 

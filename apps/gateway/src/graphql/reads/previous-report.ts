@@ -1,5 +1,5 @@
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { queryBefore, type Report, type ReportGroup } from '#core/reports/reports.ts'
 import { UsageAccumulator, type UsageMetrics } from '#core/reports/usage-accumulator.ts'
 import type { Loaders } from './loaders.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 
 /** The most points of reports and counts of refusals in one response, which is written in one go. docs/graphql.md has the same number. */
 export const POINTS_PER_OPERATION = 10_000

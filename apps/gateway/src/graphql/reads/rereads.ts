@@ -1,5 +1,5 @@
+import { fail } from '#core/base/errors/errors.ts'
 import { columnsOf } from '#core/database/columns-of.ts'
-import { fail } from '#core/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import type { PrismaClient } from '#generated/prisma/client.ts'

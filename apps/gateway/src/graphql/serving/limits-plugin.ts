@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { fail, Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import type { DocumentAdmission } from '../admission/admit-document.ts'
 import type { GraphqlContext } from '../context.ts'
 import { requireVariables } from '../mistakes/variable-mistakes.ts'

@@ -1,6 +1,6 @@
 import { PothosValidationError } from '@pothos/core'
 import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql'
-import { Problem, refuseField } from '#core/errors/errors.ts'
+import { Problem, refuseField } from '#core/base/errors/errors.ts'
 import { CURSOR_EXPECTED, PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import type { GraphqlContext } from '../context.ts'
 import { graphqlErrorOf } from '../errors.ts'

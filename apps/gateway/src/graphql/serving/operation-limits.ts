@@ -12,7 +12,7 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import type { Operation } from '../mistakes/variable-mistakes.ts'
 import { type Multiplied, multiply, readsList, type Variables } from './cost.ts'
 

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import type { Services } from '#core/services/services.ts'
 import { recordRefusal } from '#http/response/refusals.ts'
 import { type Executed, rootFieldsOf } from '../admission/root-fields.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { pauseEvent } from '#core/agents/pause.test-support.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import { type ChatItem, chatItems } from './chat-items.ts'
 
 async function collect(items: AsyncIterator<ChatItem, undefined>): Promise<readonly ChatItem[]> {

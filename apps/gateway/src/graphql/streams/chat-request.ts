@@ -1,6 +1,6 @@
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ChatRequest, KeptRequest, RequestedAnswer } from '#core/calls/request/chat-request.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import type { KeptForm } from '#core/reply-log/kept-form.ts'
 import { bodyHash } from '#http/chat/body-hash.ts'
 import { mistakeOfKey, sha256 } from '#http/chat/kept-request.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { Problem } from '#core/base/errors/errors.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { FollowEnd, FollowOptions } from '#core/reply-log/reply-readers.ts'
 import { followItems } from './kept-chats.ts'
 import { keptItems } from './kept-items.ts'

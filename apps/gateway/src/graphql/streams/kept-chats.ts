@@ -1,5 +1,5 @@
 import { AsyncQueue } from '#core/base/async/async-queue.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { problemOfKept } from '#core/reply-log/kept-problem.ts'
 import type { KeptReply } from '#core/reply-log/replies.ts'
 import type { ChatItem, Numbered } from './chat-items.ts'

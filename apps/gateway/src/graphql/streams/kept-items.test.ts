@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import { type ChatItem, chatItems } from './chat-items.ts'
 import { parseReply } from './chat-reply.ts'
 import { keptItems, parseItems } from './kept-items.ts'

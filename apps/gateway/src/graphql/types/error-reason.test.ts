@@ -1,6 +1,6 @@
 import { isEnumType, isObjectType } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { ERRORS } from '#core/errors/errors.ts'
+import { ERRORS } from '#core/base/errors/errors.ts'
 import { schema } from '../schema.ts'
 import { isGraphqlReason, REASONS_OF_OTHER_FACES } from './error-reason.ts'
 

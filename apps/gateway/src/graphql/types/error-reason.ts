@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorReason as Reason } from '#core/errors/errors.ts'
+import { ERRORS, type ErrorReason as Reason } from '#core/base/errors/errors.ts'
 import { builder } from '../builder.ts'
 
 /** The reasons that GraphQL never gives, neither as a code nor for a call of the ledger. */

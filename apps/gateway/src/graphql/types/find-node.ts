@@ -1,4 +1,4 @@
-import { fail, refuseField } from '#core/errors/errors.ts'
+import { fail, refuseField } from '#core/base/errors/errors.ts'
 import { PAGE_ITEMS_MAX } from '#core/requests/input/pagination.ts'
 import { builder } from '../builder.ts'
 import { Node } from '../resources/node.ts'

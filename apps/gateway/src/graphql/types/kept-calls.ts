@@ -1,5 +1,5 @@
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { StoppedCall } from '#core/calls/stop-calls.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import { keptCallRefOf } from '#http/chat/kept-request.ts'
 import { showLimit } from '#http/response/show-headers.ts'
 import { STOP_CALL, STOP_OUTCOME } from '#resources/call.ts'

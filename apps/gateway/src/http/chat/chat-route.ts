@@ -6,12 +6,12 @@ import type {
   preValidationHookHandler,
 } from 'fastify'
 import type { ChatEvents } from '#core/agents/events.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { CallObserver } from '#core/calls/call-events.ts'
 import type { Chat, ChatService } from '#core/calls/chats.ts'
 import { collectReply } from '#core/calls/reading/collect-reply.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
 import type { ChatRequest, KeptRequest } from '#core/calls/request/chat-request.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import type { EndTurn } from '#core/limits/sharing/owner-turns.ts'
 import type { KeptForm, ReplyCollector } from '#core/reply-log/kept-form.ts'
 import type { KeptReply } from '#core/reply-log/replies.ts'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { ChatEvent, TokenCounts } from '#core/agents/events.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import type { ChatHead } from '#core/calls/request/chat-head.ts'
-import type { Problem } from '#core/errors/errors.ts'
 
 /** Encodes events as the text of a stream. It has state, so each stream needs an encoder of its own. */
 export interface ChunkEncoder {

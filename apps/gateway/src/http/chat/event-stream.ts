@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { Problem } from '#core/base/errors/errors.ts'
+import { problemOf } from '#core/base/errors/problem-of.ts'
 import { jsonEscape } from '#core/base/values/json-escape.ts'
 import type { Chat } from '#core/calls/chats.ts'
-import { Problem } from '#core/errors/errors.ts'
-import { problemOf } from '#core/errors/problem-of.ts'
 import { KEEP_ALIVE } from '#http/descriptions/chat-descriptions.ts'
 import type { ChunkEncoder } from './completion-form.ts'
 

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { expect, test } from 'vitest'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { failureFrame } from './failure-frame.ts'
 
 function eventsOf(text: string) {

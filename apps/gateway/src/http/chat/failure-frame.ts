@@ -1,4 +1,4 @@
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
 import { openAiError } from '../response/openai-error.ts'
 

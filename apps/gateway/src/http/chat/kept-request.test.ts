@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { cursorOf, idempotencyKeyOf, keptCallRefOf, sha256 } from './kept-request.ts'
 
 const keyIn = (headers: Record<string, string>, keepsReplies = true) =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { validate } from 'uuid'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import type { KeptCallRef } from '#core/reply-log/kept-call.ts'
 import { inHeader, RequestProblem } from '../request/field-place.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import { Problem } from '#core/errors/errors.ts'
-import { problemOf } from '#core/errors/problem-of.ts'
+import { Problem } from '#core/base/errors/errors.ts'
+import { problemOf } from '#core/base/errors/problem-of.ts'
 import type { KeptReply } from '#core/reply-log/replies.ts'
 import { EventStream, type StreamTimes } from './event-stream.ts'
 import { failureFrame } from './failure-frame.ts'

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { errorBody, problemHeaders } from '../response/problem.ts'
 
 /** Time for the last bytes to arrive and for a client that is still sending to read the response. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 import { sendProblem } from '../response/problem.ts'
 import { answerClientError, closeSoon, type Refusing, refuseConnection, TOO_SLOW } from './client-error.ts'

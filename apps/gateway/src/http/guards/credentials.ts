@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { RequestOrigin } from '#core/accounts/auth/authenticate.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { type ErrorReason, fail } from '#core/errors/errors.ts'
+import { type ErrorReason, fail } from '#core/base/errors/errors.ts'
 import { type Principal, requireKey, requireManager, requireToken } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
 import { endUserReader } from '../request/end-user.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 
 /** Routes below these paths need the database. */
 const STORED = ['/api/', '/graphql', '/files/', '/.well-known/']

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import { Problem } from '#core/base/errors/errors.ts'
 import { type FieldPath, joinPath, renameFields } from '#core/base/values/field-path.ts'
-import { Problem } from '#core/errors/errors.ts'
 
 /** Where a field is in an HTTP request, by the names of the interface: `body.expires_at` or `headers.agent`. */
 export interface FieldPlace {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 
 /** What a form may have besides its files: the headers and delimiters of its parts, and short texts. */
 const BYTES_MAX = 64 * 1024

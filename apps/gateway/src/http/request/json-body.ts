@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { fail } from '#core/errors/errors.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 import { inBody, RequestProblem } from './field-place.ts'
 

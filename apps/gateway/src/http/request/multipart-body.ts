@@ -1,7 +1,7 @@
 import multipart, { type Multipart } from '@fastify/multipart'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
 import type { UploadPart } from '#core/uploads/upload-request.ts'
 import { FormOverhead } from './form-overhead.ts'
 import { requireIdentity } from './json-body.ts'

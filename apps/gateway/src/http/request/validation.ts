@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifyError, FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import { MISTAKES_MAX, Problem } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import { MISTAKES_MAX, Problem } from '#core/errors/errors.ts'
 import { type FieldPlace, type PlacedMistake, RequestProblem } from './field-place.ts'
 import { CONTROL_CHARACTERS, type FormSchema, findShapeMistakes, shapeMistake } from './shape-mistakes.ts'
 

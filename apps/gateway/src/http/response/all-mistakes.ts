@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
-import { MISTAKES_MAX, Problem } from '#core/errors/errors.ts'
+import { MISTAKES_MAX, Problem } from '#core/base/errors/errors.ts'
 import { byRank } from '#core/requests/input/by-rank.ts'
 import { type FieldPlace, nameOf, type PlacedMistake, placedMistakes } from '../request/field-place.ts'
 import type { FormSchema } from '../request/shape-mistakes.ts'

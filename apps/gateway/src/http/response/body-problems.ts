@@ -1,4 +1,4 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 
 /** The reasons for which a route that reads a body, even an optional one, can refuse it. */
 export const BODY_PROBLEMS = [

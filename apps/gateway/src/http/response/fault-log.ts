@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
-import type { Problem } from '#core/errors/errors.ts'
 
 interface Where {
   readonly reqId: string

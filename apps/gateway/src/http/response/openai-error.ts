@@ -1,4 +1,4 @@
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import type { DescribedProblem } from '../request/field-place.ts'
 
 /** OpenAI's form of an error, which its clients also read from a stream. `code` is our reason, `type` OpenAI's class. */

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ERRORS, type ErrorReason, Problem } from '#core/errors/errors.ts'
-import { problemOf } from '#core/errors/problem-of.ts'
+import { ERRORS, type ErrorReason, Problem } from '#core/base/errors/errors.ts'
+import { problemOf } from '#core/base/errors/problem-of.ts'
 import { describeIn, nameOf } from '../request/field-place.ts'
 import { validationProblem } from '../request/validation.ts'
 import { allMistakes } from './all-mistakes.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
-import { ERRORS, type ErrorReason, MISTAKES_MAX } from '#core/errors/errors.ts'
+import { ERRORS, type ErrorReason, MISTAKES_MAX } from '#core/base/errors/errors.ts'
 import { PAGE_ITEMS_MAX, type Page } from '#core/requests/input/pagination.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { otherApiHint, otherResourceHint } from './other-api-paths.ts'
 
 /** A path that has routes, and the methods that they accept. */

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { askPrimary, send } from './ask-primary.ts'
 import { isMessage, type PrimaryMessage } from './messages.ts'
 

@@ -1,4 +1,4 @@
-import type { WriteObstacle } from '#core/errors/connection-error.ts'
+import type { WriteObstacle } from '#core/base/errors/connection-error.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import type { Instruments } from './instruments.ts'
 

@@ -1,4 +1,4 @@
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { REFUSAL_KINDS, type RefusalKind } from '#core/refusals/refusal-recorder.ts'
 import { ClientLabels, type ClientVersion } from '#ops/client-version.ts'
 import type { Instruments } from './instruments.ts'

@@ -1,10 +1,10 @@
 import { mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '#config/load.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
 import { isOpenToOthers } from '#core/database/disk/private-directory.ts'
 import { contentOfFolder } from '#core/database/embedded/database-folder.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 
 /** A file system of a network may hang. */

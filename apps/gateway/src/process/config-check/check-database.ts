@@ -1,11 +1,11 @@
 import type { Config } from '#config/load.ts'
 import { createStoredSecrets } from '#core/accounts/auth/stored-secrets.ts'
+import { isConnectionError } from '#core/base/errors/connection-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { systemRuntime } from '#core/base/runtime.ts'
 import { atAddressOf } from '#core/base/values/at-address-of.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { openDatabase } from '#core/database/open.ts'
-import { isConnectionError } from '#core/errors/connection-error.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { reasonOf } from '../waiting.ts'
 import { bounded, type Finding, findingsOf } from './finding.ts'
 

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '#core/agents/events.ts'
 import { pauseEvent } from '#core/agents/pause.test-support.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { chatOf } from '#core/calls/chat.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import { createChunkEncoder } from './chunks.ts'
 
 function encoded(events: readonly ChatEvent[], { detail = false, model = 'dify' } = {}): string {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import Type from 'typebox'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { callerOf } from '#http/guards/credentials.ts'
 import type { smallRead } from '#http/guards/small-read.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { createLogin } from './login.ts'

@@ -1,5 +1,5 @@
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Runtime } from '#core/base/runtime.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { createSecretEncryption } from './secret-encryption.ts'
 
 /** The values of `SECRET_KEY` and `SECRET_KEY_PREVIOUS`. */

@@ -2,7 +2,7 @@ import { errors, type JWK, type JWTPayload, type JWTVerifyGetKey, jwtVerify, Sig
 import { validate } from 'uuid'
 import { whoIs } from '#core/audit/actor.ts'
 import { eventJson } from '#core/audit/audit.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import { knownRole, type Principal, requireToken } from '#core/requests/principal.ts'
 import { createSigningKeys, SIGNING_ALGORITHM, type SigningKeysDeps } from './signing-keys.ts'
 

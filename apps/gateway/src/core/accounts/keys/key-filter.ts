@@ -1,5 +1,5 @@
 import { validate } from 'uuid'
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { allInSql } from '#core/lists/all-in-sql.ts'
 import type { OrderFields } from '#core/lists/list-order.ts'
 import { type Search, searchOf } from '#core/lists/search.ts'

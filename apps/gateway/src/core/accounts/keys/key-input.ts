@@ -1,7 +1,7 @@
 import { validate } from 'uuid'
 import type { AgentCatalog } from '#core/agents/catalog.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import type { LimitRules } from '#core/limits/limits.ts'
 import { type MaxPerKey, mostPerKey, type OwnLimit, perMinute } from '#core/limits/own-limits.ts'
 import { allOf, eachOf, ifGiven } from '#core/requests/input/all-of.ts'

@@ -1,5 +1,5 @@
 import { recorded, sayWho, type Who } from '#core/audit/actor.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import type { ApiKey, Prisma, PrismaClient } from '#generated/prisma/client.ts'
 import type { ChangedColumns, KeyRules } from './key-input.ts'
 

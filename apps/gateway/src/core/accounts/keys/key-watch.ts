@@ -1,9 +1,9 @@
 import { setImmediate as turnOver } from 'node:timers/promises'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { PeriodicRead } from '#core/base/async/periodic-read.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import { KEY_REFUSAL } from './key-refusal.ts'
 
 /**

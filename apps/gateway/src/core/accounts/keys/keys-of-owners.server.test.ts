@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { cursorOf } from '#core/lists/list-order.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { KEY_STATES } from './key-filter.ts'

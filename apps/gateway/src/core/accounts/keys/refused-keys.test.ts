@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { rulesOf } from '#core/limits/limits.test-support.ts'
 import { createLimits } from '#core/limits/limits.ts'
 import { hasTooManyRefused, refuseKey } from './refused-keys.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { exceeded, type Limits } from '#core/limits/limits.ts'
 import { networkOf } from '#core/limits/network-of.ts'
 

@@ -1,6 +1,6 @@
 import { validate } from 'uuid'
+import { fail } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { fail } from '#core/errors/errors.ts'
 import { isAdmin, type Principal } from '#core/requests/principal.ts'
 
 /**

@@ -9,7 +9,7 @@ import {
 } from '#core/accounts/auth/users.test-support.ts'
 import { hashKey } from '#core/accounts/keys/key-format.ts'
 import { createKeys } from '#core/accounts/keys/keys.ts'
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { createLedger } from '#core/ledger/ledger.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import { createUsers } from './users.ts'

@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { QUOTA_PERIODS, type QuotaPeriod } from '#core/ledger/quota-period.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { requireOneOf, requireText } from '#core/requests/input/input-rules.ts'

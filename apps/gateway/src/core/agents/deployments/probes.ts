@@ -1,5 +1,5 @@
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Agent } from '../adapter.ts'
 import type { Failure } from '../events.ts'
 import { OpeningFailed } from '../upstream/opening-failed.ts'

@@ -1,5 +1,5 @@
 import type { Failure } from '#core/agents/events.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 
 /**
  * What the end of an attempt says about its deployment. `unreachable`: it cannot be connected to, whatever the request is.

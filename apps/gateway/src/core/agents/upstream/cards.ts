@@ -2,7 +2,7 @@ import type { Agent, HeaderReader, HelperCall } from '#core/agents/adapter.ts'
 import type { Failure } from '#core/agents/events.ts'
 import { DeadlineError, withDeadline } from '#core/base/async/deadline.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import { OpeningFailed } from './opening-failed.ts'
 import { UpstreamError } from './upstream-error.ts'
 

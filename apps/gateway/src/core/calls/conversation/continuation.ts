@@ -1,8 +1,8 @@
 import { sleep } from '#core/base/async/sleep.ts'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import type { Call, ContinuedConversation } from '#core/calls/request/call.ts'
 import type { EarlierCallName } from '#core/calls/request/chat-request.ts'
 import type { Sql } from '#core/database/database.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
 import { identityInSql } from '#core/ledger/listed-conversations-sql.ts'
 import type { DerivedIds } from './derived-ids.ts'
 

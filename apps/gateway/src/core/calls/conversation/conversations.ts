@@ -2,12 +2,12 @@ import type { CallMessage } from '#core/agents/adapter.ts'
 import { createBatcher } from '#core/base/async/batcher.ts'
 import { withDeadline } from '#core/base/async/deadline.ts'
 import { sleep } from '#core/base/async/sleep.ts'
+import { concernsDatabase, isStatementTimeout } from '#core/base/errors/connection-error.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { jsonEscape } from '#core/base/values/json-escape.ts'
 import { MAIN_RESIDENCE, type Residence } from '#core/calls/routing/residence.ts'
 import type { Sql } from '#core/database/database.ts'
-import { concernsDatabase, isStatementTimeout } from '#core/errors/connection-error.ts'
-import { Problem } from '#core/errors/errors.ts'
 import {
   BIND,
   EARLIER_CALL,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Problem } from '#core/base/errors/errors.ts'
 import {
   depsFor,
   FakeFiles,
@@ -7,7 +8,6 @@ import {
   startUploadServer,
   type UploadServer,
 } from '#core/calls/request/attach-files.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { Conversations } from './conversations.ts'
 import { createDerivedIds } from './derived-ids.ts'
 import { enterConversation } from './enter-conversation.ts'

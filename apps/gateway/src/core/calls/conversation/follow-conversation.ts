@@ -1,6 +1,6 @@
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { Route } from '#core/calls/routing/route.ts'
-import { Problem } from '#core/errors/errors.ts'
 import { type CallEnding, type Entered, LivesElsewhere } from './enter-conversation.ts'
 
 /** How often a call follows its conversation to another deployment before anything is sent. */

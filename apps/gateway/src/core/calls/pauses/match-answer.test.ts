@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Pause } from '#core/agents/pause.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { isOption, matchAnswer } from './match-answer.ts'
 
 const choice: Pause = {

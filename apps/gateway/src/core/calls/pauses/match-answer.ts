@@ -1,8 +1,8 @@
 import type { OfferedPause, Pause, PauseAnswer, PauseField } from '#core/agents/pause.ts'
+import { fail, type Mistake, Problem } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import { isObject, type JsonObject, parseJson } from '#core/base/values/json.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
-import { fail, type Mistake, Problem } from '#core/errors/errors.ts'
 import { callerName } from '#core/requests/input/caller-name.ts'
 
 /** What a call says to a pause: the answer, or that the pause is given up. */

@@ -1,9 +1,9 @@
 import type { PauseAnswer } from '#core/agents/pause.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
 import type { UnroutedCall } from '#core/calls/request/call.ts'
 import type { RequestedAnswer } from '#core/calls/request/chat-request.ts'
 import type { Residence } from '#core/calls/routing/residence.ts'
-import { fail } from '#core/errors/errors.ts'
 import { isOption, matchAnswer } from './match-answer.ts'
 import type { KeptPause, OpenPause, Pauses } from './pauses.ts'
 

@@ -6,8 +6,8 @@ import type { ChatEvent, ChatEvents, TakeEvents } from '#core/agents/events.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
 import { createUpstream, type Upstream } from '#core/agents/upstream/upstream.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { type StartedReply, startReply } from '#core/calls/reply.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
 import { replyIterator } from './reply-iterator.ts'
 
 const say = (text: string): ChatEvent => ({ type: 'text', text })

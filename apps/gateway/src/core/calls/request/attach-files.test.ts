@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { OpeningFailed } from '#core/agents/upstream/opening-failed.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { FileMissing, StorageError } from '#core/uploads/storage/storage.ts'
 import {
   depsFor,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AgentApp } from '#core/agents/adapter.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { agentOf } from '#core/agents/transcripts.test-support.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { resolveCall } from './call.ts'
 import { type RequestFields, requestOf } from './chat-request.test-support.ts'
 

@@ -3,7 +3,7 @@ import { type AllowedAgent, modelNames, selectAllowedAgents } from '#core/agents
 import type { Agents } from '#core/agents/catalog.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { defaultApp } from '#core/agents/translate/default-app.ts'
-import { fail, refuseField } from '#core/errors/errors.ts'
+import { fail, refuseField } from '#core/base/errors/errors.ts'
 import type { CallFace } from '#core/ledger/call-kinds.ts'
 import { allOf, eachOf } from '#core/requests/input/all-of.ts'
 import { requireItems, requireShort } from '#core/requests/input/input-rules.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallMessage } from '#core/agents/adapter.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { RequestUrls } from './file-urls.ts'
 import { lastUserPrompt, publicMessages, wholePrompt } from './messages.ts'
 

@@ -1,6 +1,6 @@
 import type { CallMessage, FileByUrl } from '#core/agents/adapter.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { type FieldPath, joinPath } from '#core/base/values/field-path.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { findRefusedUrl, type RequestUrls, type UrlSearch } from './file-urls.ts'
 

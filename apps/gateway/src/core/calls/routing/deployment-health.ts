@@ -4,7 +4,7 @@ import type { DeploymentLoad } from '#core/agents/deployments/load.ts'
 import type { RefusedFields } from '#core/agents/deployments/refused-fields.ts'
 import type { Deployment } from '#core/agents/served-agent.ts'
 import { agentKey } from '#core/agents/translate/plain-requests.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 
 /** What calls have shown of a server and its credentials, however the deployment there is configured. */
 class Findings {

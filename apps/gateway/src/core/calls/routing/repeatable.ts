@@ -1,5 +1,5 @@
 import type { Failure } from '#core/agents/events.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 
 /** Refusals of a credential, its quota or its app, which the same credential would get again. */
 const OF_CREDENTIAL: ReadonlySet<ErrorReason> = new Set([

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Caller } from '#core/agents/deployments/caller.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import type { FailedAttempt, Route } from './route.ts'
 import { agentWith, callerOf, routesOf as openRoutes, type TestRoutes } from './routes.test-support.ts'
 import type { RouteRequest } from './routes.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { OperatorError } from '#core/errors/operator-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { isOpenToOthers, makePrivateDirectory } from './private-directory.ts'
 
 let folder: string

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { OperatorError } from '#core/errors/operator-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { makeDirectory } from './make-directory.ts'
 
 /** What accounts other than the owner's may do with a directory, as bits of its mode. */

@@ -1,8 +1,8 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { makeDirectory } from '#core/database/disk/make-directory.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 
 export interface DataDirLock {
   release(): Promise<void>

@@ -1,9 +1,9 @@
 import { lstat, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import { errorCode } from '#core/base/values/error-code.ts'
 import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import { messageOf, unusableDatabaseError } from '#core/database/unusable-database.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 
 /** `none`: a new database may be made in it, also where an earlier one was not finished. */
 export type FolderContent = 'none' | 'database'

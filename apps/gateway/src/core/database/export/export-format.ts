@@ -1,5 +1,5 @@
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Sql } from '#core/database/database.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 
 /**
  * The first line of an export. The following lines are `{"table", "row"}` with a row as PostgreSQL's `to_jsonb` writes it; the

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Database } from '#core/database/database.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import { exportDatabase } from './export.ts'
 import { filledTables, importInto } from './import.ts'
 

@@ -3,9 +3,9 @@ import { open, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Database, Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import {
   EXPORT_FORMAT,
   type ExportEnd,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import pg from 'pg'
+import { isConnectionError } from '#core/base/errors/connection-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Sql } from '#core/database/database.ts'
 import { appliedMigrations } from '#core/database/migrations/migrate.ts'
 import { SESSION_SETTINGS } from '#core/database/session-settings.ts'
 import { unusableDatabaseError } from '#core/database/unusable-database.ts'
-import { isConnectionError } from '#core/errors/connection-error.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import {
   EXPORT_FORMAT,
   type ExportEnd,

@@ -1,5 +1,5 @@
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 import type { Sql } from '#core/database/database.ts'
-import { OperatorError } from '#core/errors/operator-error.ts'
 import type { MigrationConnection } from './migration-connection.ts'
 import { migrationNames, readMigrations } from './migration-files.ts'
 import { runStep } from './run-step.ts'

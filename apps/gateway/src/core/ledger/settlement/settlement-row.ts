@@ -1,4 +1,4 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 

@@ -2,14 +2,14 @@ import { atMost } from '#core/base/async/at-most.ts'
 import { type Batcher, type BatcherOptions, createBatcher } from '#core/base/async/batcher.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
 import { markRejectionHandled } from '#core/base/async/mark-rejection-handled.ts'
-import type { Runtime } from '#core/base/runtime.ts'
 import {
   concernsDatabase,
   isConflict,
   isDataError,
   isLostConnection,
   isStatementTimeout,
-} from '#core/errors/connection-error.ts'
+} from '#core/base/errors/connection-error.ts'
+import type { Runtime } from '#core/base/runtime.ts'
 import { type Settlement, withoutTexts } from './settlement-row.ts'
 import { type SettlementWait, SettlementWaits } from './settlement-waits.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Problem } from '#core/errors/errors.ts'
+import type { Problem } from '#core/base/errors/errors.ts'
 import { type Asking, type EndTurn, OwnerTurns, type TurnRules } from './owner-turns.ts'
 
 afterEach(() => vi.useRealTimers())

@@ -1,6 +1,6 @@
-import { ClientGone } from '#core/errors/client-gone.ts'
-import { type ErrorReason, fail, Problem, type ProblemOptions } from '#core/errors/errors.ts'
-import type { LimitName } from '#core/errors/limit-names.ts'
+import { ClientGone } from '#core/base/errors/client-gone.ts'
+import { type ErrorReason, fail, Problem, type ProblemOptions } from '#core/base/errors/errors.ts'
+import type { LimitName } from '#core/base/errors/limit-names.ts'
 
 /** The most requests that wait for one thing, and the most of these that belong to one owner. */
 export interface WaitingPlaces {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { ClientGone } from '#core/errors/client-gone.ts'
+import { ClientGone } from '#core/base/errors/client-gone.ts'
 import { createReads } from './reads.ts'
 
 const ALONE = { owner: 'alone' }

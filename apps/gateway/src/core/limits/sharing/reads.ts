@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { ClientGone } from '#core/base/errors/client-gone.ts'
+import { fail } from '#core/base/errors/errors.ts'
 import type { Database } from '#core/database/database.ts'
-import { ClientGone } from '#core/errors/client-gone.ts'
-import { fail } from '#core/errors/errors.ts'
 import { type Asking, OwnerTurns, type WaitingPlaces } from './owner-turns.ts'
 
 /**

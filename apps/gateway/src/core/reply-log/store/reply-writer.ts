@@ -1,6 +1,6 @@
 import { createBatcher } from '#core/base/async/batcher.ts'
+import { concernsDatabase, isStatementTimeout } from '#core/base/errors/connection-error.ts'
 import type { Database } from '#core/database/database.ts'
-import { concernsDatabase, isStatementTimeout } from '#core/errors/connection-error.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import type { KeptProblem } from '../kept-call.ts'
 import { byteaArray, int4Array, uuidArray } from './binary-arrays.ts'

@@ -1,5 +1,5 @@
 import { validate } from 'uuid'
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { NAME_LENGTH_MAX, oneOf, REQUEST_ID_LENGTH_MAX, textOf } from '#core/reports/query-fields.ts'
 import { orderedRangeOf, type RangeInput } from '#core/reports/range/range-input.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'

@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 
 export const GRANULARITIES = ['hour', 'day', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]

@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { allOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { parseDate, parseTimestamp } from '#core/requests/input/timestamp.ts'
 import { startOfDate, timeZone, UTC, type Zone } from './calendar.ts'

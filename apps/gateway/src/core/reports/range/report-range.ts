@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { type Granularity, HOUR_MS, startOf, startOfNext, timeZoneOfWholeHours, UTC } from './calendar.ts'
 import { requireBefore } from './range-input.ts'
 

@@ -1,4 +1,4 @@
-import { refuseField } from '#core/errors/errors.ts'
+import { refuseField } from '#core/base/errors/errors.ts'
 import { oneOf } from '#core/reports/query-fields.ts'
 import { daysBefore, HOUR_MS, startOf, startOfNext, type Zone } from '#core/reports/range/calendar.ts'
 import { type RangeInput, rangeOf, requireBefore } from '#core/reports/range/range-input.ts'

@@ -1,5 +1,5 @@
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
-import { refuseField } from '#core/errors/errors.ts'
 import { inRanges, type Ranges } from '#core/limits/sharing/read-in-slices.ts'
 import type { Slices } from '#core/limits/sharing/reads.ts'
 import type { Scope } from '#core/reports/scope.ts'

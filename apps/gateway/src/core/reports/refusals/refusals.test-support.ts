@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
+import type { LimitReached } from '#core/base/errors/limit-names.ts'
 import type { Sql } from '#core/database/database.ts'
-import type { LimitReached } from '#core/errors/limit-names.ts'
 
 /** What of a refusal a test says; the rest is that of a chat over REST that a rate limit refused. */
 export interface RefusedInTest {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MISTAKES_MAX, Problem, refuseField } from '#core/errors/errors.ts'
+import { MISTAKES_MAX, Problem, refuseField } from '#core/base/errors/errors.ts'
 import { allOf, eachOf } from './all-of.ts'
 
 function refusalOf(work: () => unknown): Problem {

@@ -1,4 +1,4 @@
-import { MISTAKES_MAX, Problem } from '#core/errors/errors.ts'
+import { MISTAKES_MAX, Problem } from '#core/base/errors/errors.ts'
 
 /**
  * Applies every rule, also after one has failed, so that a caller learns all mistakes of a form at once. The rules come in

@@ -1,5 +1,5 @@
+import { refuseField } from '#core/base/errors/errors.ts'
 import type { FieldPath } from '#core/base/values/field-path.ts'
-import { refuseField } from '#core/errors/errors.ts'
 
 /*
  * The messages are those of a JSON schema with the same rule, so that a mistake has one text on faces with such a schema and

@@ -1,5 +1,5 @@
 import { validate } from 'uuid'
-import { fail, refuseField } from '#core/errors/errors.ts'
+import { fail, refuseField } from '#core/base/errors/errors.ts'
 
 /** The page parameters of REST and the command line. */
 export interface PageRequest {

@@ -3,7 +3,7 @@ import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ACCEPTED_UPLOADS } from '#config/settings.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { createTypeCheck, SAMPLE_BYTES } from './file-type.ts'
 
 const numRuns = process.env.SOAK ? 10_000 : 200

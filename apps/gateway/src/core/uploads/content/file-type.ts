@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { fileTypeFromBuffer } from 'file-type'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { acceptanceOf, canonicalType, type FileType, isAttachment } from './media-types.ts'
 import { legacyOfficeType, openXmlType } from './office-type.ts'
 import { TextCheck } from './text-check.ts'

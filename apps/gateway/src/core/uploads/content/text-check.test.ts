@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ACCEPTED_UPLOADS } from '#config/settings.ts'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { createTypeCheck, SAMPLE_BYTES } from './file-type.ts'
 import { TextCheck } from './text-check.ts'
 

@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 
 /**
  * Checks a whole file as text while it streams past: UTF-8, UTF-16 with a byte order mark, or GB18030, in which many Chinese

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fail, refuseField } from '#core/errors/errors.ts'
+import { fail, refuseField } from '#core/base/errors/errors.ts'
 import type { TextCheck } from '#core/uploads/content/text-check.ts'
 import { freeUsedChunks } from './free-used-chunks.ts'
 import type { UploadWaits } from './upload-waits.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Problem } from '#core/errors/errors.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { UploadEnded, UploadWaits } from './upload-waits.ts'
 
 test('work that begins after the upload has ended rejects with its end, and its own failure is handled', async () => {

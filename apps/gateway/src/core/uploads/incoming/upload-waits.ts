@@ -1,5 +1,5 @@
 import { DeadlineError } from '#core/base/async/deadline.ts'
-import { fail, Problem } from '#core/errors/errors.ts'
+import { fail, Problem } from '#core/base/errors/errors.ts'
 import type { CallOutcome } from '#core/ledger/call-kinds.ts'
 import { StorageError } from '#core/uploads/storage/storage.ts'
 

@@ -1,8 +1,8 @@
 import type { Agent } from '#core/agents/adapter.ts'
+import { ClientGone } from '#core/base/errors/client-gone.ts'
+import { Problem } from '#core/base/errors/errors.ts'
 import { parseUrl } from '#core/base/values/parse-url.ts'
 import { DISK_FULL, type DiskSpace } from '#core/database/disk/disk-space.ts'
-import { ClientGone } from '#core/errors/client-gone.ts'
-import { Problem } from '#core/errors/errors.ts'
 import type { OwnerTurns } from '#core/limits/sharing/owner-turns.ts'
 import { type FileSource, IncomingFile } from '#core/uploads/incoming/incoming-file.ts'
 import {

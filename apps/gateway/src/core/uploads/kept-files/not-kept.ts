@@ -1,5 +1,5 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
-import { problemOf } from '#core/errors/problem-of.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
+import { problemOf } from '#core/base/errors/problem-of.ts'
 import { UploadEnded } from '#core/uploads/incoming/upload-waits.ts'
 import { StorageError } from '#core/uploads/storage/storage.ts'
 

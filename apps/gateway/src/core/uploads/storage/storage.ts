@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { OperatorError } from '#core/errors/operator-error.ts'
+import { OperatorError } from '#core/base/errors/operator-error.ts'
 
 /**
  * Identifies a stored file, on every storage and in every URL. It cannot be guessed, because the token is random; the name

@@ -5,8 +5,8 @@ import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/a
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { reasonInWords, reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
 import { errorIn } from '#core/agents/translate/replies/error-shape.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import { type JsonObject, listOf, objectOf, textOf } from '#core/base/values/json.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import { errorOf } from './wire.ts'
 
 interface A2aReply {

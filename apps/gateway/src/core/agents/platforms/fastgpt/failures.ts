@@ -4,8 +4,8 @@ import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/agents/translate/failure.ts'
 import { messageIn } from '#core/agents/translate/refusals/error-words.ts'
 import { reasonOfRun } from '#core/agents/translate/refusals/whose-fault.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import { type JsonObject, textOf } from '#core/base/values/json.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 
 interface FastGptReply {
   readonly status?: number

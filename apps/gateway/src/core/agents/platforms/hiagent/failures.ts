@@ -3,8 +3,8 @@ import type { Failure } from '#core/agents/events.ts'
 import { EarlyRefusals } from '#core/agents/translate/early-refusals.ts'
 import { failureOf, reasonOfStatus, refusalReader, statusOfError } from '#core/agents/translate/failure.ts'
 import { reasonInWords } from '#core/agents/translate/refusals/whose-fault.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import { type JsonObject, objectOf } from '#core/base/values/json.ts'
-import type { ErrorReason } from '#core/errors/errors.ts'
 import { errorOf, withoutNull } from './wire.ts'
 
 /** Maps a reply that is an error, whatever its status. */

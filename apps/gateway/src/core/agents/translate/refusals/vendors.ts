@@ -1,4 +1,4 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 
 /** Words with which a vendor refuses a request, and what they mean. */
 export interface VendorWords {

@@ -1,4 +1,4 @@
-import type { ErrorReason } from '#core/errors/errors.ts'
+import type { ErrorReason } from '#core/base/errors/errors.ts'
 import { errorWords } from './error-words.ts'
 import { hasPathTo } from './refused-fields.ts'
 import { VENDORS, type VendorWords } from './vendors.ts'
