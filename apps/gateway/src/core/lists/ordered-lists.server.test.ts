@@ -200,7 +200,8 @@ describe(kind, () => {
       where: { id: own.key.id },
       data: { ownerId: admin.userId },
     })
-    expect(await namesFor('root', premium)).toEqual(['for root'])
+    // With a space, which no random prefix has.
+    expect(await namesFor('for root', premium)).toEqual(['for root'])
     expect(await namesFor('root.admin', premium)).toEqual([])
     await services.database.prisma.apiKey.delete({ where: { id: own.key.id } })
   })
