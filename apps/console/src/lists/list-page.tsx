@@ -76,7 +76,7 @@ interface ForAdminsProps {
   readonly children: ReactNode
 }
 
-/** A page that only administrators see; others are told so. */
+/** A page for administrators. Other users see a notice that says so. */
 export function ForAdmins({ of, title, children }: ForAdminsProps) {
   const { text } = useListTexts(of)
   if (useSession().role === 'admin') return children

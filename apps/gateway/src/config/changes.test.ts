@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fixedChanges, liveChanges } from './changes.ts'
+import { agentText, fixedChanges, liveChanges } from './changes.ts'
 import { describeConfig } from './describe-config.ts'
 import { parseConfig } from './load.ts'
 
@@ -33,4 +33,16 @@ test('all other settings need a restart, and each is named', () => {
     'trustedProxies',
     'graphql.introspection',
   ])
+})
+
+test('the text of an agent has its settings, and nothing that is worked out of them', () => {
+  const textOf = (context: string) => {
+    const entry = { platform: 'a2a', baseUrl: 'https://a2a.example', context }
+    const [agent] = configOf({}, { agent: entry }).agents
+    if (agent === undefined) throw new Error('there is no agent')
+    return agentText(agent)
+  }
+  // A setting of a platform that has the name of such a fact.
+  expect(textOf('lenient')).not.toBe(textOf('strict'))
+  expect(textOf('strict')).not.toMatch(/"(?:apiUrl|requires|takesAnyApp)"/)
 })

@@ -1,3 +1,4 @@
+import { AGENT_FACTS } from '#core/agents/create-agent.ts'
 import type { ServedAgent } from '#core/agents/served-agent.ts'
 import { isObject, objectOf } from '#core/base/values/json.ts'
 import { pathOf } from './issues.ts'
@@ -34,9 +35,16 @@ export function fixedChanges(before: Config, after: Config): string[] {
   })
 }
 
-/** All of an agent as text, the same for the same agent. */
+/**
+ * All settings of an agent as text, the same for the same agent. What is worked out of them is left out: another version may work out
+ * more, and would be told apart from this one during an upgrade.
+ */
 export function agentText(agent: ServedAgent): string {
-  return JSON.stringify(agent, (name, value) => (name === 'adapter' ? value.platform : value))
+  return JSON.stringify(agent, function (this: object, name: string, value) {
+    if (name === 'adapter') return value.platform
+    // A platform may have a setting of the same name among its options.
+    return 'adapter' in this && AGENT_FACTS.has(name) ? undefined : value
+  })
 }
 
 function differences(before: unknown, after: unknown, path: string): string[] {

@@ -1,6 +1,14 @@
 import { withoutTrailing } from '#core/base/values/without-trailing.ts'
 import type { Agent, AgentFacts, AgentSettings, EntrySchemas } from './adapter.ts'
 
+/** The names of {@link AgentFacts}. */
+export const AGENT_FACTS: ReadonlySet<string> = new Set([
+  'apiUrl',
+  'requires',
+  'context',
+  'takesAnyApp',
+] satisfies (keyof AgentFacts)[])
+
 /** Makes an agent of its settings, and works out once what depends on them alone. */
 export function createAgent<Own extends EntrySchemas>(settings: AgentSettings<Own>): Agent<Own> {
   const { adapter, apps } = settings

@@ -135,7 +135,7 @@ function headOf(
   }
 }
 
-/** Tells the client what of its request does not reach the agent. */
+/** Shows the client which parts of its request the agent does not get. */
 function showLeftOut(call: UnroutedCall, observer: CallObserver | undefined): void {
   const { requestId, face, ignoredTools: kinds } = call
   const shown = { requestId, kind: 'chat', face } as const

@@ -36,7 +36,7 @@ export interface InstancesDeps {
   readonly upkeepSql?: Sql
   readonly runtime: Runtime
   readonly identity: ProcessIdentity
-  /** Is told how many processes are live, including this one, as of the last heartbeat. */
+  /** Receives the number of live processes, including this one, as of the last heartbeat. */
   readonly processes?: { live: number } | undefined
   /** What each heartbeat reports to the other processes. */
   readonly load: LoadReader

@@ -78,7 +78,8 @@ export class PauseAdmission {
     for (const [url, field] of issued) await files.find(owner, url, field)
     if (this.claimed === undefined) return { conversation: conversationId }
     const { id, conversation, residence } = this.claimed
-    slot.route?.stayAt(residence)
+    if (slot.route === undefined) throw new Error('a pause was met before the slot was taken')
+    slot.route.stayAt(residence)
     return { claims: id, conversation }
   }
 
