@@ -12,7 +12,7 @@ type File = ConversationMessage['files'][number]
 const FILE = defineResource<File>()('MessageFile', 'A file of a message.', {
   url: text('Where the file is.'),
   name: derivedFrom<File>().computed(
-    nullable(text('Its name; null where the platform tells none.')),
+    nullable(text('Its name; null if the platform gives none.')),
     ['name'],
     ({ name }) => name ?? null,
   ),

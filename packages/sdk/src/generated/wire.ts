@@ -2342,7 +2342,7 @@ export interface components {
                 files: {
                     /** Where the file is. */
                     url: string;
-                    /** Its name; null where the platform tells none. */
+                    /** Its name; null if the platform gives none. */
                     name: string | null;
                 }[];
                 /** When it was said; null where the platform does not tell. */
