@@ -1,10 +1,12 @@
 import { ALLOWED_AGENTS_MAX, DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '#core/accounts/keys/key-input.ts'
+import { OVERLAP_SECONDS_MAX } from '#core/accounts/keys/keys.ts'
+import { ALLOWED_ADDRESSES_MAX } from '#core/requests/allowed-addresses.ts'
 import { recordFields } from '#http/request/body-schema.ts'
 import { API_KEY, API_KEY_COUNTER } from './api-key.ts'
 import { defineInput, form, required, within } from './define/define-input.ts'
-import { id, integer, nullable, text, time, words } from './define/fields.ts'
+import { flag, id, integer, nullable, text, time, words } from './define/fields.ts'
 
-const { permissions, allowedAgents } = API_KEY.fields
+const { permissions, allowedAgents, allowedAddresses } = API_KEY.fields
 
 const LIMITS = defineInput(
   'ApiKeyLimits',
@@ -31,6 +33,7 @@ const EXPIRY =
 
 const RESTRICTIONS = {
   allowedAgents: within(allowedAgents, { maxItems: ALLOWED_AGENTS_MAX }),
+  allowedAddresses: within(allowedAddresses, { maxItems: ALLOWED_ADDRESSES_MAX }),
   limits: nullable(
     form(
       LIMITS,
@@ -75,14 +78,29 @@ export const UPDATE_API_KEY = defineInput(
     expiresAt: time(
       `${EXPIRY} A key that has expired becomes active again by it, if its owner may have another active key; a revoked one stays revoked.`,
     ),
+    isActive: flag(
+      'False pauses the key, and true lifts the pause. Only administrators lift what an administrator has paused.',
+    ),
     ...RESTRICTIONS,
   },
   {
     example: { limits: { chat_per_minute: 20 } },
-    otherFields: recordFields(API_KEY.schema, 'cannot be changed.', {
-      is_active: 'cannot be changed; `POST /api/v1/api-keys/{id}/revoke` ends a key for good.',
-    }),
+    otherFields: recordFields(API_KEY.schema, 'cannot be changed.'),
   },
+)
+
+export const ROTATE_API_KEY = defineInput(
+  'RotateApiKey',
+  'How an API key gets another secret.',
+  {
+    overlapSeconds: within(
+      integer(
+        'How long the secret before the new one can still be used, in seconds; a day by default. It never lasts longer than the key itself. With 0 every earlier secret ends now.',
+      ),
+      { minimum: 0, maximum: OVERLAP_SECONDS_MAX },
+    ),
+  },
+  { example: { overlap_seconds: 86_400 } },
 )
 
 export const RESET_USAGE = defineInput(

@@ -2,12 +2,15 @@ import {
   allowedAgentsOf,
   callsThisMonth,
   callsToday,
-  isActive,
+  KEY_STATES,
+  type KeySecret,
   permissionsOf,
+  secretsOf,
+  stateOf,
   totalCalls,
 } from '#core/accounts/keys/key.ts'
 import type { KeyFilter } from '#core/accounts/keys/key-filter.ts'
-import { KEY_ORDERS, KEY_STATES } from '#core/accounts/keys/key-filter.ts'
+import { KEY_ORDERS } from '#core/accounts/keys/key-filter.ts'
 import { type KeyRateLimits, RESET_PERIODS } from '#core/accounts/keys/keys.ts'
 import type { Quota } from '#core/accounts/users/user.ts'
 import { SEARCH_LENGTH_MAX } from '#core/lists/search.ts'
@@ -23,11 +26,13 @@ import {
   large,
   nullable,
   object,
+  objects,
   text,
   texts,
   time,
   user,
   wordList,
+  words,
 } from './define/fields.ts'
 import type { View } from './define/resource.ts'
 import { closed } from './define/vocabulary.ts'
@@ -45,6 +50,7 @@ export const API_KEY_STATE = closed(
   'Whether an API key can be used, and why not.',
   {
     active: 'The key can be used.',
+    paused: 'The key is paused, and can be used again once that is lifted.',
     revoked: 'The key was revoked.',
     expired: 'The key has expired, and was not revoked before.',
   },
@@ -67,6 +73,12 @@ const { computed, part } = derivedFrom<ApiKey, Seen>()
 const CHAT_PER_MINUTE = integer('The chats that the key may start in a minute.')
 const UPLOAD_PER_MINUTE = integer('The uploads that the key may make in a minute.')
 const LAST_USED_AT = nullable(time('When the key was last used; null if never.'))
+
+const SECRET = defineResource<KeySecret>()('ApiKeySecret', 'A secret with which an API key can be used.', {
+  keyPrefix: text('The first 12 characters of the secret, by which people can recognise it.'),
+  lastUsedAt: nullable(time('When the secret was last used; null if never.')),
+  endsAt: nullable(time('When the secret can no longer be used; null for the present one.')),
+})
 
 const LIMITS = defineResource<ApiKey>()(
   'ApiKeyLimits',
@@ -112,11 +124,16 @@ const EXAMPLE = {
   expires_at: '2027-11-20T08:30:00.000Z',
   revoked_at: null,
   last_used_at: '2026-11-21T09:02:00.000Z',
+  rotated_at: null,
+  secrets: [{ key_prefix: 'tl_0fQ7sXbV2', last_used_at: '2026-11-21T09:02:00.000Z', ends_at: null }],
   permissions: ['chat' as const],
   is_active: true,
+  state: 'active' as const,
+  paused_at: null,
   created_by: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
   owner_id: '019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12',
   allowed_agents: ['fastgpt', 'dify/helpdesk'],
+  allowed_addresses: ['192.0.2.0/24'],
   limits: { chat_per_minute: 20, upload_per_minute: null },
   usage: {
     total_calls: 812,
@@ -134,7 +151,7 @@ export const API_KEY = defineResource<ApiKey, Seen>()(
     name: text('A label for the key, such as `support bot`.'),
     description: text('What the key is for.'),
     keyPrefix: computed(
-      text('The first 12 characters of the key, by which people can recognise it.'),
+      text('The first 12 characters of the present secret of the key, by which people can recognise it.'),
       ['prefix'],
       ({ prefix }) => prefix,
     ),
@@ -142,16 +159,39 @@ export const API_KEY = defineResource<ApiKey, Seen>()(
     expiresAt: time('When the key expires.'),
     revokedAt: nullable(time('When the key was revoked; null if it was not.')),
     lastUsedAt: LAST_USED_AT,
+    rotatedAt: nullable(time('When the present secret was made; null if it is the first one.')),
+    secrets: computed(
+      objects(
+        SECRET,
+        'The secrets with which the key can be used: the present one, and, for the overlap after a rotation, the one before.',
+      ),
+      [
+        'prefix',
+        'rotatedAt',
+        'secretUsedAt',
+        'lastUsedAt',
+        'previousPrefix',
+        'previousEndsAt',
+        'previousUsedAt',
+      ],
+      (key, { now }) => secretsOf(key, now),
+    ),
     permissions: computed(
       wordList(PERMISSION, 'What the key may be used for.'),
       ['permissions'],
       permissionsOf,
     ),
     isActive: computed(
-      flag('False once the key is revoked or has expired.'),
-      ['revokedAt', 'expiresAt'],
-      (key, { now }) => isActive(key, now),
+      flag('Whether the key can be used: false while it is paused, and once it is revoked or has expired.'),
+      ['revokedAt', 'expiresAt', 'pausedAt'],
+      (key, { now }) => stateOf(key, now) === 'active',
     ),
+    state: computed(
+      words(API_KEY_STATE, 'Whether the key can be used, and why not.'),
+      ['revokedAt', 'expiresAt', 'pausedAt'],
+      (key, { now }) => stateOf(key, now),
+    ),
+    pausedAt: nullable(time('When the key was paused; null if it is not.')),
     createdBy: computed(
       user(
         'The id of the user who created the key.',
@@ -172,6 +212,15 @@ export const API_KEY = defineResource<ApiKey, Seen>()(
       ),
       ['allowedAgents'],
       allowedAgentsOf,
+    ),
+    allowedAddresses: computed(
+      nullable(
+        texts(
+          'The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses.',
+        ),
+      ),
+      ['allowedAddresses'],
+      ({ allowedAddresses }) => (allowedAddresses.length > 0 ? allowedAddresses : null),
     ),
     limits: part(
       LIMITS,
@@ -222,6 +271,9 @@ export const CURRENT_API_KEY = defineResource<ApiKey & Allowance, Seen>()(
   },
 )
 
+/** A number of days, such as `90d`. */
+const DAYS_LENGTH_MAX = 8
+
 /** The keys of one owner. */
 export const OWNED_CONDITIONS = {
   search: byText(
@@ -233,6 +285,14 @@ export const OWNED_CONDITIONS = {
     'Only keys in this state. A key that was revoked is no longer counted as expired when its time comes.',
   ),
   expiresBefore: byTime('Only keys that are active and expire before this time: ISO 8601 with a time zone.'),
+  expiresWithin: byText(
+    'Only keys that are active and expire within so many days, such as `30d`.',
+    DAYS_LENGTH_MAX,
+  ),
+  unusedFor: byText(
+    'Only keys that are active or paused and were neither used nor created within so many days, such as `90d`.',
+    DAYS_LENGTH_MAX,
+  ),
 }
 
 export const API_KEYS = {

@@ -53,7 +53,7 @@ export const AUDIT_EVENT = defineResource<AuditEvent>()(
     ),
     name: nullable(
       text(
-        'The account of the operating system for a command, the role of the database for a statement, or the username of a failed login; null otherwise.',
+        'The account of the operating system for a command, the first 12 characters of the secret that was presented for a key, the role of the database for a statement, or the username of a failed login; null otherwise.',
       ),
     ),
     address: nullable(text('The network address of the client; null if there was none.')),

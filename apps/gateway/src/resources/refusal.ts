@@ -46,6 +46,9 @@ export const REFUSAL = defineResource<Refusal>()(
     at: time('When it was refused.'),
     keyId: nullable(key('The id of the API key; null for an access token.', KEY)),
     ownerId: user('The id of the user whom the API key or the access token belongs to.', OWNER),
+    keyPrefix: text(
+      'The first 12 characters of the secret of the key that was presented; empty for an access token.',
+    ),
     face: words(CALL_FACE, 'The interface through which the request came.'),
     route: text(
       'The template of the path, such as `/api/v1/users/:id`, or the root field of the GraphQL operation; `/graphql` if that was refused before it ran.',
@@ -75,6 +78,7 @@ export const REFUSAL = defineResource<Refusal>()(
     at: '2026-11-20T08:30:00.000Z',
     face: 'rest',
     route: '/api/v1/chat',
+    key_prefix: 'tl_0fQ7sXbV2',
     status: 429,
     limit_points: 60,
     limit_window_seconds: 60,

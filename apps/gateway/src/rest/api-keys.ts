@@ -4,6 +4,7 @@ import { quotaOf } from '#core/accounts/users/user.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Principal } from '#core/requests/principal.ts'
 import type { Services } from '#core/services/services.ts'
+import type { ApiKey } from '#generated/prisma/client.ts'
 import {
   callerOf,
   KEY_PROBLEMS,
@@ -14,12 +15,10 @@ import {
   tokenOnly,
 } from '#http/guards/credentials.ts'
 import { smallRead } from '#http/guards/small-read.ts'
-import { BODY_PROBLEMS } from '#http/response/body-problems.ts'
 import { LIMIT_HEADERS } from '#http/response/response-headers.ts'
 import { envelope, problems, ref, success } from '#http/response/schemas.ts'
-import { showLimit } from '#http/response/show-headers.ts'
 import { API_KEY, API_KEYS, CREATED_API_KEY, CURRENT_API_KEY } from '#resources/api-key.ts'
-import { CREATE_API_KEY, RESET_USAGE, UPDATE_API_KEY } from '#resources/api-key-inputs.ts'
+import { CREATE_API_KEY, RESET_USAGE, ROTATE_API_KEY, UPDATE_API_KEY } from '#resources/api-key-inputs.ts'
 import { orderedListRoute } from './list-route.ts'
 import { recordRoutes } from './resources/record-route.ts'
 
@@ -39,16 +38,27 @@ export function apiKeyRoutes(
     bounds,
     viewOf,
   }
-  for (const { schema } of [API_KEY, CREATED_API_KEY, CURRENT_API_KEY, CREATE_API_KEY]) app.addSchema(schema)
+  for (const { schema } of [API_KEY, CREATED_API_KEY, CURRENT_API_KEY]) app.addSchema(schema)
   const serve = recordRoutes(app, parts)
+  const serveSecret = recordRoutes(app, {
+    of: CREATED_API_KEY,
+    tag: 'api-keys',
+    onRequest: tokenOnly(services),
+    guardReasons: TOKEN_PROBLEMS,
+    isTokenOnly: true,
+    viewOf,
+  })
   const check = (caller: Principal, given: GivenKey) => keys.check(caller, given)
 
-  const config = { judge: CREATE_API_KEY.judgedBy(check) }
-  const creating = { schema: createSchema, onRequest: tokenOnly(services), config }
-  app.post('/api/v1/api-keys', creating, async (request, reply) => {
-    const given = CREATE_API_KEY.read(request.body)
-    const { key, fullKey } = await keys.create(callerOf(request), given, showLimit(reply))
-    return success(CREATED_API_KEY.record({ ...key, fullKey }, viewOf()))
+  serveSecret('POST', '/api/v1/api-keys', {
+    operationId: 'createApiKey',
+    summary: 'Create an API key',
+    description:
+      'Creates an API key and returns it. This response is the only one that contains the whole key. The caller must be an administrator or a premium user and must send an access token; an API key is refused.',
+    input: CREATE_API_KEY,
+    check,
+    reasons: ['role_denied', 'too_many_keys', 'too_many_new_keys'],
+    call: async ({ caller, given, onLimit }) => withSecret(await keys.create(caller, given, onLimit)),
   })
 
   orderedListRoute(app, API_KEYS, {
@@ -70,10 +80,10 @@ export function apiKeyRoutes(
     operationId: 'updateApiKey',
     summary: 'Change an API key',
     description:
-      'Changes the name, the description, the expiry, the allowed agents or the limits of a key. Only its creator and administrators may do so.',
+      'Changes the name, the description, the expiry, the allowed agents and addresses or the limits of a key, pauses it or lifts its pause. Only its creator and administrators may do so.',
     input: UPDATE_API_KEY,
     check,
-    reasons: ['role_denied', 'key_not_found', 'too_many_keys'],
+    reasons: ['role_denied', 'key_not_found', 'too_many_keys', 'key_ended'],
     call: ({ caller, id, given, onLimit }) => keys.update(caller, id, given, onLimit),
   })
 
@@ -91,6 +101,17 @@ export function apiKeyRoutes(
     ...revoking,
     operationId: 'deleteApiKey',
     description: 'Revokes a key, exactly as `POST /api/v1/api-keys/{id}/revoke` does.',
+  })
+
+  serveSecret('POST', '/api/v1/api-keys/:id/rotate', {
+    operationId: 'rotateApiKey',
+    summary: "Replace an API key's secret",
+    description:
+      'Gives a key another secret and returns it, in the only response that contains it. The id, the limits, the usage and the history stay, and the secret before can be used until the overlap ends: then it is refused with `key_rotated`. While it can be used, another rotation is refused with `rotation_pending`, unless the newest secret was never used, since the response that had it may have been lost, or the overlap is 0. Running calls go on. The caller must be an administrator, or a premium user who owns the key, and must send an access token; an API key is refused.',
+    input: ROTATE_API_KEY,
+    check: (_caller, given) => keys.checkRotation(given),
+    reasons: ['role_denied', 'key_not_found', 'key_ended', 'rotation_pending', 'upgrade_pending'],
+    call: async ({ caller, id, given, onLimit }) => withSecret(await keys.rotate(caller, id, given, onLimit)),
   })
 
   serve('POST', '/api/v1/api-keys/:id/usage/reset', {
@@ -111,21 +132,11 @@ export function apiKeyRoutes(
   })
 }
 
-const common = { tags: ['api-keys'], 'x-response-headers': LIMIT_HEADERS }
-
-const createSchema = {
-  ...common,
-  operationId: 'createApiKey',
-  summary: 'Create an API key',
-  description:
-    'Creates an API key and returns it. This response is the only one that contains the whole key. The caller must be an administrator or a premium user and must send an access token; an API key is refused.',
-  security: [{ accessToken: [] }],
-  body: ref(CREATE_API_KEY.schema),
-  response: {
-    200: envelope(ref(CREATED_API_KEY.schema)),
-    ...problems(...BODY_PROBLEMS, ...TOKEN_PROBLEMS, 'role_denied', 'too_many_keys', 'too_many_new_keys'),
-  },
+function withSecret({ key, fullKey }: { key: ApiKey; fullKey: string }) {
+  return { ...key, fullKey }
 }
+
+const common = { tags: ['api-keys'], 'x-response-headers': LIMIT_HEADERS }
 
 const currentSchema = {
   ...common,

@@ -41,6 +41,7 @@ export type {
   CurrentApiKey,
   CreateApiKey,
   UpdateApiKey,
+  RotateApiKey,
   ResetUsageRequest,
   FullUser,
   CreateUser,

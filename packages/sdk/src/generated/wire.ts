@@ -1262,15 +1262,28 @@ export interface components {
          *       "expires_at": "2027-11-20T08:30:00.000Z",
          *       "revoked_at": null,
          *       "last_used_at": "2026-11-21T09:02:00.000Z",
+         *       "rotated_at": null,
+         *       "secrets": [
+         *         {
+         *           "key_prefix": "tl_0fQ7sXbV2",
+         *           "last_used_at": "2026-11-21T09:02:00.000Z",
+         *           "ends_at": null
+         *         }
+         *       ],
          *       "permissions": [
          *         "chat"
          *       ],
          *       "is_active": true,
+         *       "state": "active",
+         *       "paused_at": null,
          *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "allowed_agents": [
          *         "fastgpt",
          *         "dify/helpdesk"
+         *       ],
+         *       "allowed_addresses": [
+         *         "192.0.2.0/24"
          *       ],
          *       "limits": {
          *         "chat_per_minute": 20,
@@ -1296,7 +1309,7 @@ export interface components {
             name: string;
             /** What the key is for. */
             description: string;
-            /** The first 12 characters of the key, by which people can recognise it. */
+            /** The first 12 characters of the present secret of the key, by which people can recognise it. */
             key_prefix: string;
             /**
              * Format: date-time
@@ -1316,10 +1329,28 @@ export interface components {
             revoked_at: string | null;
             /** When the key was last used; null if never. */
             last_used_at: string | null;
+            /** When the present secret was made; null if it is the first one. */
+            rotated_at: string | null;
+            /** The secrets with which the key can be used: the present one, and, for the overlap after a rotation, the one before. */
+            secrets: {
+                /** The first 12 characters of the secret, by which people can recognise it. */
+                key_prefix: string;
+                /** When the secret was last used; null if never. */
+                last_used_at: string | null;
+                /** When the secret can no longer be used; null for the present one. */
+                ends_at: string | null;
+            }[];
             /** What the key may be used for. */
             permissions: ("chat" | "upload" | "admin")[];
-            /** False once the key is revoked or has expired. */
+            /** Whether the key can be used: false while it is paused, and once it is revoked or has expired. */
             is_active: boolean;
+            /**
+             * Whether the key can be used, and why not. `active`: the key can be used. `paused`: the key is paused, and can be used again once that is lifted. `expired`: the key has expired, and was not revoked before. `revoked`: the key was revoked.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "expired" | "revoked";
+            /** When the key was paused; null if it is not. */
+            paused_at: string | null;
             /**
              * Format: uuid
              *
@@ -1336,6 +1367,8 @@ export interface components {
             owner_id: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents: string[] | null;
+            /** The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses. */
+            allowed_addresses: string[] | null;
             /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
                 /** The chats that the key may start in a minute. */
@@ -1366,15 +1399,28 @@ export interface components {
          *       "expires_at": "2027-11-20T08:30:00.000Z",
          *       "revoked_at": null,
          *       "last_used_at": "2026-11-21T09:02:00.000Z",
+         *       "rotated_at": null,
+         *       "secrets": [
+         *         {
+         *           "key_prefix": "tl_0fQ7sXbV2",
+         *           "last_used_at": "2026-11-21T09:02:00.000Z",
+         *           "ends_at": null
+         *         }
+         *       ],
          *       "permissions": [
          *         "chat"
          *       ],
          *       "is_active": true,
+         *       "state": "active",
+         *       "paused_at": null,
          *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "allowed_agents": [
          *         "fastgpt",
          *         "dify/helpdesk"
+         *       ],
+         *       "allowed_addresses": [
+         *         "192.0.2.0/24"
          *       ],
          *       "limits": {
          *         "chat_per_minute": 20,
@@ -1401,7 +1447,7 @@ export interface components {
             name: string;
             /** What the key is for. */
             description: string;
-            /** The first 12 characters of the key, by which people can recognise it. */
+            /** The first 12 characters of the present secret of the key, by which people can recognise it. */
             key_prefix: string;
             /**
              * Format: date-time
@@ -1421,10 +1467,28 @@ export interface components {
             revoked_at: string | null;
             /** When the key was last used; null if never. */
             last_used_at: string | null;
+            /** When the present secret was made; null if it is the first one. */
+            rotated_at: string | null;
+            /** The secrets with which the key can be used: the present one, and, for the overlap after a rotation, the one before. */
+            secrets: {
+                /** The first 12 characters of the secret, by which people can recognise it. */
+                key_prefix: string;
+                /** When the secret was last used; null if never. */
+                last_used_at: string | null;
+                /** When the secret can no longer be used; null for the present one. */
+                ends_at: string | null;
+            }[];
             /** What the key may be used for. */
             permissions: ("chat" | "upload" | "admin")[];
-            /** False once the key is revoked or has expired. */
+            /** Whether the key can be used: false while it is paused, and once it is revoked or has expired. */
             is_active: boolean;
+            /**
+             * Whether the key can be used, and why not. `active`: the key can be used. `paused`: the key is paused, and can be used again once that is lifted. `expired`: the key has expired, and was not revoked before. `revoked`: the key was revoked.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "expired" | "revoked";
+            /** When the key was paused; null if it is not. */
+            paused_at: string | null;
             /**
              * Format: uuid
              *
@@ -1441,6 +1505,8 @@ export interface components {
             owner_id: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents: string[] | null;
+            /** The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses. */
+            allowed_addresses: string[] | null;
             /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
                 /** The chats that the key may start in a minute. */
@@ -1473,15 +1539,28 @@ export interface components {
          *       "expires_at": "2027-11-20T08:30:00.000Z",
          *       "revoked_at": null,
          *       "last_used_at": "2026-11-21T09:02:00.000Z",
+         *       "rotated_at": null,
+         *       "secrets": [
+         *         {
+         *           "key_prefix": "tl_0fQ7sXbV2",
+         *           "last_used_at": "2026-11-21T09:02:00.000Z",
+         *           "ends_at": null
+         *         }
+         *       ],
          *       "permissions": [
          *         "chat"
          *       ],
          *       "is_active": true,
+         *       "state": "active",
+         *       "paused_at": null,
          *       "created_by": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "owner_id": "019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a12",
          *       "allowed_agents": [
          *         "fastgpt",
          *         "dify/helpdesk"
+         *       ],
+         *       "allowed_addresses": [
+         *         "192.0.2.0/24"
          *       ],
          *       "limits": {
          *         "chat_per_minute": 20,
@@ -1518,7 +1597,7 @@ export interface components {
             name: string;
             /** What the key is for. */
             description: string;
-            /** The first 12 characters of the key, by which people can recognise it. */
+            /** The first 12 characters of the present secret of the key, by which people can recognise it. */
             key_prefix: string;
             /**
              * Format: date-time
@@ -1538,10 +1617,28 @@ export interface components {
             revoked_at: string | null;
             /** When the key was last used; null if never. */
             last_used_at: string | null;
+            /** When the present secret was made; null if it is the first one. */
+            rotated_at: string | null;
+            /** The secrets with which the key can be used: the present one, and, for the overlap after a rotation, the one before. */
+            secrets: {
+                /** The first 12 characters of the secret, by which people can recognise it. */
+                key_prefix: string;
+                /** When the secret was last used; null if never. */
+                last_used_at: string | null;
+                /** When the secret can no longer be used; null for the present one. */
+                ends_at: string | null;
+            }[];
             /** What the key may be used for. */
             permissions: ("chat" | "upload" | "admin")[];
-            /** False once the key is revoked or has expired. */
+            /** Whether the key can be used: false while it is paused, and once it is revoked or has expired. */
             is_active: boolean;
+            /**
+             * Whether the key can be used, and why not. `active`: the key can be used. `paused`: the key is paused, and can be used again once that is lifted. `expired`: the key has expired, and was not revoked before. `revoked`: the key was revoked.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "expired" | "revoked";
+            /** When the key was paused; null if it is not. */
+            paused_at: string | null;
             /**
              * Format: uuid
              *
@@ -1558,6 +1655,8 @@ export interface components {
             owner_id: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents: string[] | null;
+            /** The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses. */
+            allowed_addresses: string[] | null;
             /** The key's own rate limits. Where one is null, the gateway's limit applies. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. */
             limits: {
                 /** The chats that the key may start in a minute. */
@@ -1629,6 +1728,8 @@ export interface components {
             owner_id?: string;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents?: string[] | null;
+            /** The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses. */
+            allowed_addresses?: string[] | null;
             /** The key's own rate limits. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
             limits?: {
                 /** The chats that the key may start in a minute; null removes this limit. */
@@ -1652,8 +1753,12 @@ export interface components {
             description?: string;
             /** When the key expires: a time in the future, in ISO 8601 with a time zone, or a date alone, which is the end of that day in UTC. By default it is at most ten years ahead (`apiKeys.maxLifetimeDays`). A key that has expired becomes active again by it, if its owner may have another active key; a revoked one stays revoked. */
             expires_at?: string;
+            /** False pauses the key, and true lifts the pause. Only administrators lift what an administrator has paused. */
+            is_active?: boolean;
             /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
             allowed_agents?: string[] | null;
+            /** The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses. */
+            allowed_addresses?: string[] | null;
             /** The key's own rate limits. Only administrators may set one above the gateway's, up to `limits.maxPerKey` of the configuration. Null removes them, so that the limits of the gateway apply. Where the gateway counts in windows of another length than a minute, the values are scaled to that length, to at least 1. */
             limits?: {
                 /** The chats that the key may start in a minute; null removes this limit. */
@@ -1661,6 +1766,16 @@ export interface components {
                 /** The uploads that the key may make in a minute; null removes this limit. */
                 upload_per_minute?: number | null;
             } | null;
+        };
+        /**
+         * How an API key gets another secret.
+         * @example {
+         *       "overlap_seconds": 86400
+         *     }
+         */
+        RotateApiKey: {
+            /** How long the secret before the new one can still be used, in seconds; a day by default. It never lasts longer than the key itself. With 0 every earlier secret ends now. */
+            overlap_seconds?: number;
         };
         /**
          * Which counter to reset.
@@ -2215,6 +2330,7 @@ export interface components {
          *       "at": "2026-11-20T08:30:00.000Z",
          *       "face": "rest",
          *       "route": "/api/v1/chat",
+         *       "key_prefix": "tl_0fQ7sXbV2",
          *       "status": 429,
          *       "limit_points": 60,
          *       "limit_window_seconds": 60,
@@ -2253,6 +2369,8 @@ export interface components {
              * @example 019a9f3e-7c00-7d2e-9a55-3c1f0b6f7a10
              */
             owner_id: string;
+            /** The first 12 characters of the secret of the key that was presented; empty for an access token. */
+            key_prefix: string;
             /** The interface through which the request came. `rest`: the REST API. `openai`: OpenAI's chat completions. `graphql`: the GraphQL API. `responses`: OpenAI's Responses API. */
             face: "rest" | "openai" | "graphql" | "responses" | (string & {});
             /** The template of the path, such as `/api/v1/users/:id`, or the root field of the GraphQL operation; `/graphql` if that was refused before it ran. */
@@ -2565,7 +2683,7 @@ export interface components {
             key_id: string | null;
             /** The id of the access token (its `jti`), of a login that of the one that it has issued; null if it was none. */
             token_id: string | null;
-            /** The account of the operating system for a command, the role of the database for a statement, or the username of a failed login; null otherwise. */
+            /** The account of the operating system for a command, the first 12 characters of the secret that was presented for a key, the role of the database for a statement, or the username of a failed login; null otherwise. */
             name: string | null;
             /** The network address of the client; null if there was none. */
             address: string | null;
@@ -2992,9 +3110,13 @@ export interface operations {
                 /** Only keys with this in their name, prefix or id, or in the username of their owner, if you may see it; without regard to case. Every character stands for itself. A blank text selects all. */
                 search?: string;
                 /** Only keys in this state. A key that was revoked is no longer counted as expired when its time comes. */
-                state?: "active" | "revoked" | "expired";
+                state?: "active" | "paused" | "expired" | "revoked";
                 /** Only keys that are active and expire before this time: ISO 8601 with a time zone. */
                 expires_before?: string;
+                /** Only keys that are active and expire within so many days, such as `30d`. */
+                expires_within?: string;
+                /** Only keys that are active or paused and were neither used nor created within so many days, such as `90d`. */
+                unused_for?: string;
                 /** Only the keys that belong to the user with this id. */
                 owner_id?: string;
                 /** What the keys are ordered by, and among equal ones by their ids. Keys that were never used come last. */
@@ -3939,6 +4061,8 @@ export type CurrentApiKey = components["schemas"]["CurrentApiKey"];
 export type CreateApiKey = components["schemas"]["CreateApiKey"];
 /** The fields to change. A field that is absent keeps its value. */
 export type UpdateApiKey = components["schemas"]["UpdateApiKey"];
+/** How an API key gets another secret. */
+export type RotateApiKey = components["schemas"]["RotateApiKey"];
 /** Which counter to reset. */
 export type ResetUsageRequest = components["schemas"]["ResetUsageRequest"];
 /** A user of the gateway, as administrators and the user itself see it. */
@@ -4025,6 +4149,7 @@ export type ErrorReason =
   | "invalid_host"
   | "invalid_json"
   | "invalid_request"
+  | "key_ended"
   | "key_expired"
   | "key_not_found"
   | "key_revoked"
@@ -4043,6 +4168,7 @@ export type ErrorReason =
   | "rate_limited"
   | "reply_gone"
   | "role_denied"
+  | "rotation_pending"
   | "route_not_found"
   | "stopped"
   | "token_expired"
@@ -4053,6 +4179,7 @@ export type ErrorReason =
   | "unavailable"
   | "unknown_agent"
   | "unsupported_media_type"
+  | "upgrade_pending"
   | "upload_not_found"
   | "upload_space_used_up"
   | "user_not_found"

@@ -16,7 +16,7 @@ export type UserOrder = 'created_at' | 'username' | 'last_login' | 'api_calls_co
 /** The direction of an order. */
 export type OrderDirection = 'asc' | 'desc'
 /** Whether an API key can be used, and why not. */
-export type ApiKeyState = 'active' | 'revoked' | 'expired'
+export type ApiKeyState = 'active' | 'paused' | 'expired' | 'revoked'
 /** What a list of API keys can be ordered by. */
 export type ApiKeyOrder = 'created_at' | 'name' | 'last_used_at' | 'expires_at' | 'calls_today' | 'calls_this_month' | 'total_calls'
 /** The length of the buckets in which refused requests are counted. */

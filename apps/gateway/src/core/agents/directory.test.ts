@@ -54,7 +54,11 @@ function directoryOf(
 
 function callerOf(allowedAgents: readonly string[]): Principal {
   const permissions: Permission[] = ['chat']
-  return { userId: 'u', role: 'user', via: { kind: 'key', keyId: 'k', permissions, allowedAgents } }
+  return {
+    userId: 'u',
+    role: 'user',
+    via: { kind: 'key', prefix: 'tl_000000000', keyId: 'k', permissions, allowedAgents },
+  }
 }
 
 const ADMIN: Principal = {

@@ -14,7 +14,7 @@ export interface Who {
   readonly keyId?: string | undefined
   /** Of a login, the token that it has issued. */
   readonly tokenId?: string | undefined
-  /** The account of the operating system that ran a command, or the username of a failed login. */
+  /** The account of the operating system that ran a command, the prefix of the secret of a key, or the username of a failed login. */
   readonly name?: string | undefined
   readonly address?: string | undefined
   readonly requestId?: string | undefined
@@ -28,7 +28,7 @@ export function whoIs({ userId, via, origin = {} }: Principal): Who {
   if (origin.operator !== undefined) return { actor: 'command', name: origin.operator }
   const from = placeOf(origin)
   return via.kind === 'key'
-    ? { actor: 'key', userId, keyId: via.keyId, ...from }
+    ? { actor: 'key', userId, keyId: via.keyId, name: via.prefix, ...from }
     : { actor: 'token', userId, tokenId: via.tokenId, ...from }
 }
 

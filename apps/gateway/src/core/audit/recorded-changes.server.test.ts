@@ -259,7 +259,13 @@ describe(kind, () => {
       onDropped: () => undefined,
     })
     for (let n = 0; n < BOUNDED_MAX + 5; n += 1) {
-      const via = { kind: 'key', keyId: v7(), permissions: ['chat'], allowedAgents: [] } as const
+      const via = {
+        kind: 'key',
+        prefix: 'tl_000000000',
+        keyId: v7(),
+        permissions: ['chat'],
+        allowedAgents: [],
+      } as const
       const caller = { ...admin, userId, via, origin: { address: `198.51.100.${n}` } } as Principal
       refused.record({ caller, operation: 'GET /api/v1/users', reason: 'role_denied' })
     }

@@ -9,14 +9,13 @@ import type { CallKind } from '#core/ledger/call-kinds.ts'
 import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { exceeded, type Limits } from '#core/limits/limits.ts'
+import { canonicalAddress, isAllowedAddress } from '#core/requests/allowed-addresses.ts'
 import type { CallObserver, CallRecord } from './call-events.ts'
 import type { CallSlot } from './call-slot.ts'
 import type { Place } from './places.ts'
 
 /** A call to be admitted, and its origin. */
-export interface AdmissionRequest extends Admission {
-  /** The client's network address, by which refused keys are counted. */
-  readonly address: string
+export interface AdmissionRequest extends Omit<Admission, 'keyId'> {
   /** Whether the call belongs to a conversation that its client can go on with. */
   readonly isListed?: boolean
   /** The name that the conversation gets if it begins with this call. */
@@ -82,7 +81,7 @@ const OWN_LIMIT: Readonly<Record<CallKind, 'chatPerMinute' | 'uploadPerMinute'>>
   upload: 'uploadPerMinute',
 }
 
-/** The rate limit is checked before the database and counts by the key's hash, so that a key over its limit costs no statement. */
+/** The rate limit is checked before the database and counts by the key's id, so that a key over its limit costs no statement. */
 export function createAdmission(deps: AdmissionDeps): AdmissionService {
   const { limits, keyLimits, lookUpClaim, ledger, observe, space = AMPLE_SPACE } = deps
 
@@ -92,23 +91,31 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     request: AdmissionRequest,
     { place, slot, observer }: AdmissionOptions = {},
   ): Promise<AdmittedCall | AttachedCall> {
-    const { callId, requestId, kind, face, agent, app, keyHash, kept, trace, isListed, conversationName } =
+    const { callId, requestId, kind, face, keyHash, address, kept, trace, isListed, conversationName } =
       request
+    const { agent } = request
     let own: KeyLimits | undefined
     try {
-      own = (await keyLimits(keyHash)) ?? fail('key_unknown')
+      own =
+        (await keyLimits(
+          keyHash,
+          ({ invalid, allowedAddresses }) => invalid !== null || !isAllowedAddress(allowedAddresses, address),
+        )) ?? fail('key_unknown')
+      // Before the limit, whose points a stolen key would use up for those who may use it.
+      if (own.invalid === null && !isAllowedAddress(own.allowedAddresses, address)) fail('address_denied')
       if (space.isLow) fail('unavailable', DISK_FULL)
-      place?.takeFor(own.ownerId)
-      const verdict = await limits[kind].take(keyHash, own[OWN_LIMIT[kind]])
+      place?.takeFor(own)
+      const verdict = await limits[kind].take(own.keyId, own[OWN_LIMIT[kind]])
       const limited = { type: 'limited', call: request, verdict } as const
       observe(limited)
       observer?.(limited)
       if (!verdict.allowed) throw exceeded(verdict)
-      const attached = kept && (await lookUpClaim({ keyHash, kind, agent, app, kept }))
+      const admission = { ...request, keyId: own.keyId, address: canonicalAddress(address) }
+      const attached = kept && (await lookUpClaim({ ...admission, kept }))
       if (attached !== undefined) return attached
       const taking = markRejectionHandled(slot?.takeFor(own))
       if (taking !== undefined) await taking
-      const { keyId, ownerId, attachedTo, generation } = await admitPast(request)
+      const { keyId, ownerId, attachedTo, generation } = await admitPast(admission)
       if (attachedTo !== undefined) return { keyId, ownerId, attachedTo }
       // A copy, since the request is larger and this is kept until the call ends.
       const listed = { isListed, ...(conversationName !== undefined && { conversationName }) }
@@ -125,7 +132,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
   }
 
   /** Admits a call, also past the pause that it meets. */
-  async function admitPast(request: AdmissionRequest): Promise<Admitted> {
+  async function admitPast(request: AdmissionRequest & Admission): Promise<Admitted> {
     try {
       let answer = await ledger.admit(request)
       while (answer.openPauseId !== undefined) {
@@ -139,9 +146,9 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
       return answer
     } catch (error) {
       // The same request may have come in time: it is known by its key since it has answered the pause.
-      const { kind, agent, app, keyHash, kept } = request
+      const { kept } = request
       const isLate = kept !== undefined && error instanceof Problem && error.reason === 'pause_over'
-      const attached = isLate ? await lookUpClaim({ keyHash, kind, agent, app, kept }) : undefined
+      const attached = isLate ? await lookUpClaim({ ...request, kept }) : undefined
       if (attached === undefined) throw error
       return attached
     }

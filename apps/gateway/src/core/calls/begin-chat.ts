@@ -80,14 +80,14 @@ export async function beginChat(
     const needsPlace = request.kept === undefined || !places.isDraining
     // An agent that bounds the calls of a key bounds its streams as well.
     const isCountedStream = call.stream && call.agent.concurrency?.perKey === undefined
-    const place = needsPlace ? held.adopt(places.enter(keyHash, isCountedStream), leave) : undefined
+    const place = needsPlace ? held.adopt(places.enter(isCountedStream), leave) : undefined
     if (call.conversation.kind === 'continued') call = await inContinued(deps, request, call)
     const { agent, conversation } = call
     const callId = runtime.newId()
     // An agent without conversations is continued by the id of its reply, and only where its run waits.
     const newId = agent.context === 'none' ? callId : undefined
     const conversationId = (conversation.kind !== 'new' && conversation.id) || (newId ?? runtime.newId())
-    const slot = held.adopt(new CallSlot(deps, { call, keyHash, signal }), leave)
+    const slot = held.adopt(new CallSlot(deps, { call, signal }), leave)
     const arrived = { request, call, callId, conversationId, keyHash, slot, place, observer }
     const admitted = await admitChat(deps, places, arrived)
     if (admitted.attachedTo !== undefined) return admitted

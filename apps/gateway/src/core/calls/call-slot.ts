@@ -60,7 +60,7 @@ export class CallSlot {
   }
 
   #enter(
-    { call, keyHash, signal }: Arrival,
+    { call, signal }: Arrival,
     key: KeyLimits,
     residence: Residence | undefined,
   ): Promise<void> | undefined {
@@ -68,7 +68,7 @@ export class CallSlot {
       this.#deps.routes.enter({
         agent: call.agent,
         app: call.app,
-        caller: { owner: key.ownerId, key: keyHash },
+        caller: { owner: key.ownerId, key: key.keyId },
         residence,
         signal,
         confirmKey: () => confirmKey(key, call),
@@ -85,7 +85,6 @@ export class CallSlot {
 
 interface Arrival {
   readonly call: UnroutedCall
-  readonly keyHash: string
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
 }

@@ -87,7 +87,7 @@ export function createChatService(deps: ChatDeps): ChatService {
     },
     async startKept(request, signal, observer) {
       const begun = await beginChat(deps, parts, request, { signal, observer })
-      if (begun.attachedTo !== undefined) return await kept.attach(begun)
+      if (begun.attachedTo !== undefined) return await kept.attach(begun, request.address)
       const { reply, head, keyId, ownerId } = begun
       const { callId, conversationId: conversation } = head
       const { face, stream } = request

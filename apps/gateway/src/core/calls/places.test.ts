@@ -39,34 +39,35 @@ const refusal = (reason: string) => expect.objectContaining({ reason, retryAfter
 
 test('what a place holds is free again when it is left, once', () => {
   const { places, watched } = open({ inFlightMax: 1, streamsPerKey: 1 })
-  const place = places.enter('hash', true)
-  expect(() => places.enter('hash', true)).toThrow(refusal('rate_limited'))
-  place.takeFor('ada')
-  expect(() => places.enter('other', false)).toThrow(refusal('unavailable'))
+  const place = places.enter(true)
+  expect(() => places.enter(true)).toThrow(refusal('rate_limited'))
+  place.takeFor({ keyId: 'key of ada', ownerId: 'ada' })
+  expect(() => places.enter(false)).toThrow(refusal('unavailable'))
   place.begin(new GivenCall(), KEY)
   expect([places.running, watched.size]).toEqual([1, 1])
   place.leave()
   place.leave()
   expect([places.running, watched.size]).toEqual([0, 0])
 
-  const next = places.enter('hash', true)
-  next.takeFor('bob')
-  expect(() => places.enter('other', false)).toThrow(refusal('unavailable'))
+  const next = places.enter(true)
+  next.takeFor({ keyId: 'key of bob', ownerId: 'bob' })
+  expect(() => places.enter(false)).toThrow(refusal('unavailable'))
 })
 
 test('an owner may have all places but the last tenth, and one that was refused holds none', () => {
   const { places } = open()
-  for (let calls = 0; calls < 18; calls += 1) places.enter('a', false).takeFor('ada')
-  const refused = places.enter('a', false)
-  expect(() => refused.takeFor('ada')).toThrow(refusal('rate_limited'))
+  for (let calls = 0; calls < 18; calls += 1)
+    places.enter(false).takeFor({ keyId: 'key of ada', ownerId: 'ada' })
+  const refused = places.enter(false)
+  expect(() => refused.takeFor({ keyId: 'key of ada', ownerId: 'ada' })).toThrow(refusal('rate_limited'))
   refused.leave()
-  places.enter('b', false).takeFor('bob')
+  places.enter(false).takeFor({ keyId: 'key of bob', ownerId: 'bob' })
 })
 
 test('a call whose key is refused ends with the reason', () => {
   const { places, watched } = open()
   const call = new GivenCall()
-  places.enter('a', false).begin(call, KEY)
+  places.enter(false).begin(call, KEY)
   for (const onRefused of watched) onRefused('key_revoked')
   expect(call.ends).toEqual([['rejected', 'key_revoked']])
 })
@@ -74,15 +75,15 @@ test('a call whose key is refused ends with the reason', () => {
 describe('a process that drains', () => {
   test('refuses new calls, and is done when the last call has left its place', async () => {
     const { places } = open()
-    const admitting = places.enter('a', false)
-    const running = places.enter('b', false)
+    const admitting = places.enter(false)
+    const running = places.enter(false)
     const call = new GivenCall()
     running.begin(call, KEY)
     let isDone = false
     const draining = places.drain(60_000).then(() => {
       isDone = true
     })
-    expect(() => places.enter('c', false)).toThrow(expect.objectContaining({ reason: 'draining' }))
+    expect(() => places.enter(false)).toThrow(expect.objectContaining({ reason: 'draining' }))
     running.leave()
     await new Promise(setImmediate)
     expect(isDone).toBe(false)
@@ -94,7 +95,7 @@ describe('a process that drains', () => {
   test('ends the calls that are left at the timeout, and waits for their stop requests', async () => {
     const { places, stops } = open()
     const stopped = Promise.withResolvers<void>()
-    const place = places.enter('a', false)
+    const place = places.enter(false)
     const ended = Promise.withResolvers<EndedEarly>()
     const end = (outcome: EndedEarly) => {
       ended.resolve(outcome)

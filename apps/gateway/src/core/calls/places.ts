@@ -1,3 +1,4 @@
+import type { KeyIdentity } from '#core/accounts/keys/key-limits.ts'
 import type { KeyInUse, KeyWatch } from '#core/accounts/keys/key-watch.ts'
 import { atMost } from '#core/base/async/at-most.ts'
 import { InFlight } from '#core/base/async/in-flight.ts'
@@ -48,14 +49,14 @@ export class Places {
   /**
    * The place of a call that arrives. It must be left, whatever becomes of the call.
    *
-   * @throws Problem `draining`, `unavailable`; `rate_limited` if the key holds as many streams as it may
+   * @param isStream - whether the call is one of the streams that its key may hold
+   * @throws Problem `draining`, `unavailable`
    */
-  enter(keyHash: string, isStream: boolean): Place {
+  enter(isStream: boolean): Place {
     if (this.#isDraining) throw new Problem('draining')
     // Calls whose owner is not known yet do not count, or one owner's burst would refuse the calls of others.
     if (this.shares.taken >= this.#inFlightMax) fail('unavailable', TOO_MANY_IN_FLIGHT)
-    if (isStream) this.streams.open(keyHash)
-    return new Place(this, this.#taken, isStream ? keyHash : undefined)
+    return new Place(this, this.#taken, isStream)
   }
 
   /** Refuses new calls, waits for the running ones until the timeout, and then ends those that are left. */
@@ -81,22 +82,27 @@ export class Places {
 /** The place of one call, from its arrival to its end. */
 export class Place {
   readonly #places: Places
-  /** Of the key whose stream this is. */
-  readonly #streamOf: string | undefined
+  readonly #isStream: boolean
+  /** The key whose stream is counted. */
+  #streamOf: string | undefined
   #remove: (() => void) | undefined
   #ownerId: string | undefined
   #call: RunningCall | undefined
   #endWatch: (() => void) | undefined
 
-  constructor(places: Places, taken: InFlight<Place>, streamOf: string | undefined) {
+  constructor(places: Places, taken: InFlight<Place>, isStream: boolean) {
     this.#places = places
-    this.#streamOf = streamOf
+    this.#isStream = isStream
     this.#remove = taken.add(this)
   }
 
-  /** @throws Problem `unavailable` or `rate_limited` */
-  takeFor(ownerId: string): void {
-    const { shares } = this.#places
+  /** @throws Problem `unavailable`; `rate_limited` also if the key holds as many streams as it may */
+  takeFor({ keyId, ownerId }: Pick<KeyIdentity, 'keyId' | 'ownerId'>): void {
+    const { shares, streams } = this.#places
+    if (this.#isStream) {
+      streams.open(keyId)
+      this.#streamOf = keyId
+    }
     const refusal = shares.take(ownerId)
     if (refusal === 'all') fail('unavailable', TOO_MANY_IN_FLIGHT)
     if (refusal === 'share') fail('rate_limited', TOO_MANY_OF_OWNER)
@@ -160,9 +166,9 @@ export class OpenStreams {
    *
    * @throws Problem `rate_limited` if the key already holds the maximum
    */
-  open(keyHash: string): void {
+  open(keyId: string): void {
     const perKeyMax = this.#limit.streamsPerKey
-    const count = this.#counts.get(keyHash) ?? 0
+    const count = this.#counts.get(keyId) ?? 0
     if (perKeyMax !== undefined && count >= perKeyMax) {
       fail('rate_limited', {
         detail: `The API key holds ${perKeyMax} streams open, which is the maximum.`,
@@ -170,13 +176,13 @@ export class OpenStreams {
         retryAfterSeconds: 1,
       })
     }
-    this.#counts.set(keyHash, count + 1)
+    this.#counts.set(keyId, count + 1)
   }
 
   /** It is no function that {@link OpenStreams.open} returns, because every open stream would keep one. */
-  close(keyHash: string): void {
-    const count = this.#counts.get(keyHash) ?? 0
-    if (count > 1) this.#counts.set(keyHash, count - 1)
-    else this.#counts.delete(keyHash)
+  close(keyId: string): void {
+    const count = this.#counts.get(keyId) ?? 0
+    if (count > 1) this.#counts.set(keyId, count - 1)
+    else this.#counts.delete(keyId)
   }
 }

@@ -68,7 +68,7 @@ export function replyTo(
     holder,
     pause: claimed && new CallPause(deps.pauses, holder, true),
   })
-  place.begin(reply, { keyId, ownerId, callId })
+  place.begin(reply, { keyId, ownerId, callId, address: call.address })
   return reply
 }
 

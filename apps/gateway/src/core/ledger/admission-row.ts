@@ -6,7 +6,11 @@ import type { CallFace, CallKind } from './call-kinds.ts'
 export interface Admission extends Traced {
   readonly callId: string
   readonly requestId: string
+  readonly keyId: string
+  /** SHA-256 of the secret that was presented, in hex. */
   readonly keyHash: string
+  /** The client's network address, as {@link canonicalAddress} writes it. */
+  readonly address: string
   readonly kind: CallKind
   readonly face: CallFace
   readonly agent: string
@@ -77,7 +81,9 @@ export function admissionRow({ admission }: PendingAdmission, index: number): ob
     n: index,
     id: admission.callId,
     request_id: admission.requestId,
-    key_hash: admission.keyHash,
+    key_id: admission.keyId,
+    secret: `\\x${admission.keyHash}`,
+    address: admission.address,
     permission: admission.kind,
     kind: admission.kind,
     face: admission.face,

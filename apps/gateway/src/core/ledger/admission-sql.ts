@@ -1,8 +1,9 @@
+import { ADDRESS_DENIED } from '#core/requests/allowed-addresses.ts'
 import { GENERATION_REFUSAL, generationOf } from './generations-sql.ts'
 import { openPauseOf, PAUSE_ANSWER, PAUSE_REFUSAL } from './pause-claims-sql.ts'
 
 /** The fields of an admission that every statement reads. */
-export const ADMISSION_COLUMNS = `id uuid, request_id text, key_hash text, permission text, kind text, face text,
+export const ADMISSION_COLUMNS = `id uuid, request_id text, key_id uuid, secret bytea, address text, permission text, kind text, face text,
     agent text, app text, end_user text, conversation text, answers uuid, claims uuid`
 
 /** The start of the owner's quota period at the owner's current time `m`. */
@@ -11,15 +12,23 @@ const PERIOD_START = `CASE quota_period WHEN 'day' THEN m.day WHEN 'month' THEN 
 
 const USED = 'CASE WHEN quota_start >= period_start THEN api_calls_count ELSE 0 END'
 
+/** What is read of the locked row of a key to judge a call. */
+export const JUDGED_KEY = `k.permissions, k.allowed_agents, k.allowed_addresses, k.expires_at, k.revoked_at, k.paused_at, k.hash,
+    k.previous_hash, k.previous_ends_at, k.day_start`
+
 /**
- * The reason to reject a call of a known key, apart from its quota. The rule about allowed agents is the same as that of
+ * The reason to reject a call of a known key, apart from its quota. Both secrets of a key are found by its id, so that a rotation which
+ * was committed since the key was looked up decides. The rule about allowed agents is the same as that of
  * `isAllowedApp` in `agents/allowed-agents.ts`. An upload may name no agent, and never names an app, so a key for some
  * apps of an agent may upload for that agent.
  */
 export const REFUSAL = `
       WHEN revoked_at IS NOT NULL THEN 'key_revoked'
+      WHEN secret <> hash AND (secret = previous_hash AND previous_ends_at > m.clock) IS NOT TRUE THEN 'key_rotated'
       WHEN expires_at <= m.clock THEN 'key_expired'
       WHEN status <> 'active' THEN 'owner_suspended'
+      WHEN paused_at IS NOT NULL THEN 'key_paused'
+      WHEN ${ADDRESS_DENIED} THEN 'address_denied'
       WHEN NOT (permission = ANY (permissions) OR 'admin' = ANY (permissions)) THEN 'permission_denied'
       WHEN cardinality(allowed_agents) > 0 AND NOT (agent = ANY (allowed_agents) OR agent || '/' || app = ANY (allowed_agents))
         AND NOT (kind = 'upload' AND (agent = '' OR EXISTS (
@@ -35,7 +44,9 @@ const COUNTED_KEY = `
       day_start = greatest(k.day_start, a.day),
       month_calls = CASE WHEN k.month_start >= a.month THEN k.month_calls ELSE 0 END + a.calls,
       month_start = greatest(k.month_start, a.month),
-      last_used_at = greatest(k.last_used_at, a.at)`
+      last_used_at = greatest(k.last_used_at, a.at),
+      secret_used_at = CASE WHEN a.by_present THEN greatest(k.secret_used_at, a.at) ELSE k.secret_used_at END,
+      previous_used_at = CASE WHEN a.by_previous THEN greatest(k.previous_used_at, a.at) ELSE k.previous_used_at END`
 
 /** Inserts the ledger rows of those calls whose counters were updated. */
 const WRITTEN = `
@@ -55,9 +66,9 @@ const WAITS_FOR_ROWS = `(SELECT set_config('lock_timeout', $3, true)) <> ''`
 /** The beginning of a statement for a batch: reads the calls with these fields, takes the locks, and judges each call by itself. */
 export const judged = (columns: string): string => `
 WITH input AS MATERIALIZED (
-  SELECT i.*, k.id AS key_id, k.owner_id
+  SELECT i.*, k.owner_id
   FROM json_to_recordset($1::json) AS i(n int, ${columns})
-  LEFT JOIN LATERAL (SELECT id, owner_id FROM api_keys WHERE hash = decode(i.key_hash, 'hex') LIMIT 1) k ON true
+  LEFT JOIN LATERAL (SELECT owner_id FROM api_keys WHERE id = i.key_id LIMIT 1) k ON true
   WHERE ${WAITS_FOR_ROWS}
 ), repeated AS MATERIALIZED (
   SELECT i.id FROM input i CROSS JOIN LATERAL (SELECT FROM calls c WHERE c.id = i.id LIMIT 1) AS known
@@ -68,7 +79,7 @@ WITH input AS MATERIALIZED (
   ORDER BY u.id
   FOR NO KEY UPDATE
 ), locked_keys AS MATERIALIZED (
-  SELECT k.id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start
+  SELECT k.id, ${JUDGED_KEY}
   FROM api_keys k
   WHERE (SELECT count(*) FROM locked_users) > 0 AND k.id = ANY (ARRAY(SELECT key_id FROM input))
   ORDER BY k.id
@@ -84,7 +95,7 @@ WITH input AS MATERIALIZED (
     LEFT JOIN locked_users u ON u.id = i.owner_id
     GROUP BY i.owner_id, now.clock) AS each_owner
 ), judged AS MATERIALIZED (
-  SELECT i.*, m.at, m.day, m.month, u.max_api_calls, u.quota_period, p.period_start, ${USED} AS used,
+  SELECT i.*, m.at, m.day, m.month, u.max_api_calls, u.quota_period, p.period_start, ${USED} AS used, i.secret = k.hash AS is_present,
     i.id IN (SELECT id FROM repeated) AS is_repeat,
     CASE
       WHEN k.id IS NULL THEN 'key_unknown'${REFUSAL}${GENERATION_REFUSAL}${PAUSE_REFUSAL}
@@ -108,7 +119,8 @@ export const COUNTED = `, counted_users AS (
   RETURNING u.id
 ), counted_keys AS (
   UPDATE api_keys k SET ${COUNTED_KEY}
-  FROM (SELECT key_id, count(*) AS calls, at, day, month FROM admitted GROUP BY key_id, at, day, month) a
+  FROM (SELECT key_id, count(*) AS calls, bool_or(is_present) AS by_present, bool_or(NOT is_present) AS by_previous, at, day, month
+        FROM admitted GROUP BY key_id, at, day, month) a
   WHERE k.id = a.key_id AND k.id = ANY (ARRAY(SELECT key_id FROM admitted))
   RETURNING k.id
 ), written AS (${WRITTEN}
@@ -155,10 +167,10 @@ FROM ranked r`
  */
 export const ADMIT_ONE = `
 WITH locked AS MATERIALIZED (
-  SELECT i.*, k.id AS key_id, k.permissions, k.allowed_agents, k.expires_at, k.revoked_at, k.day_start,
+  SELECT i.*, ${JUDGED_KEY},
     u.id AS owner_id, u.status, u.api_calls_count, u.max_api_calls, u.quota_period, u.quota_start
   FROM json_to_record($1::json -> 0) AS i(${ADMISSION_COLUMNS})
-  JOIN api_keys k ON k.hash = decode(i.key_hash, 'hex')
+  JOIN api_keys k ON k.id = i.key_id
   JOIN users u ON u.id = k.owner_id
   WHERE ${WAITS_FOR_ROWS}
   FOR NO KEY UPDATE OF u, k
@@ -177,7 +189,7 @@ WITH locked AS MATERIALIZED (
   ${openPauseOf('l')}
   ${generationOf('l')}
 ), admitted AS MATERIALIZED (
-  SELECT *, 1 AS calls, (kind = 'chat')::int AS chats FROM judged WHERE refusal IS NULL AND NOT is_repeat
+  SELECT *, 1 AS calls, (kind = 'chat')::int AS chats, secret = hash AS by_present, secret <> hash AS by_previous FROM judged WHERE refusal IS NULL AND NOT is_repeat
 ), counted_users AS (
   UPDATE users u SET ${COUNTED_USER}
   FROM admitted a
@@ -198,14 +210,14 @@ SELECT json_build_array(coalesce(
   '["key_unknown", null, null, null]')) AS answers`
 
 /**
- * `$1`: a JSON array of hashes of keys. Returns those keys of which a row is locked, their own or that of their owner, and whether
+ * `$1`: a JSON array of ids of keys. Returns those keys of which a row is locked, their own or that of their owner, and whether
  * a stranger holds it, which is any transaction but the running statement of a gateway.
  */
 export const FIND_LOCKED = `
 WITH asked AS MATERIALIZED (
   SELECT h.value AS key, k.id, k.owner_id
   FROM json_array_elements_text($1::json) h
-  CROSS JOIN LATERAL (SELECT id, owner_id FROM api_keys WHERE hash = decode(h.value, 'hex') LIMIT 1) k
+  CROSS JOIN LATERAL (SELECT id, owner_id FROM api_keys WHERE id = h.value::uuid LIMIT 1) k
 ), free_users AS MATERIALIZED (
   SELECT id FROM users WHERE id = ANY (ARRAY(SELECT owner_id FROM asked)) FOR NO KEY UPDATE SKIP LOCKED
 ), free_keys AS MATERIALIZED (
@@ -222,8 +234,8 @@ WITH asked AS MATERIALIZED (
 )
 SELECT key, bool_or(holder IN (SELECT transactionid FROM strangers)) AS by_stranger FROM locked GROUP BY key`
 
-/** `$1`: the hash of a key, `$2`: for how many milliseconds it waits for the row, which is free again when it returns. */
+/** `$1`: the id of a key, `$2`: for how many milliseconds it waits for the row, which is free again when it returns. */
 export const WAIT_FOR_KEY = `
 SELECT FROM api_keys
-WHERE hash = decode($1, 'hex') AND (SELECT set_config('lock_timeout', $2, true)) <> ''
+WHERE id = $1::uuid AND (SELECT set_config('lock_timeout', $2, true)) <> ''
 FOR NO KEY UPDATE`

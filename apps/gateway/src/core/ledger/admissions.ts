@@ -83,7 +83,7 @@ export function createAdmissions({ sql, lockedRows, texts, run, runtime }: Admis
     const startedMs = runtime.elapsedMs()
     for (;;) {
       // A batch may have timed out and been queued again, and its callers have been rejected meanwhile.
-      const free = batch.filter((each) => !each.isRefused && !lockedKeys.has(each.admission.keyHash))
+      const free = batch.filter((each) => !each.isRefused && !lockedKeys.has(each.admission.keyId))
       try {
         await send(sql, free, ROW_WAIT_MS)
         // Only now that nothing can fail any more, because a batch that fails is repeated.
@@ -101,7 +101,7 @@ export function createAdmissions({ sql, lockedRows, texts, run, runtime }: Admis
     calls: readonly PendingAdmission[],
     waitedMs: number,
   ): Promise<readonly string[]> {
-    const keys = [...new Set(calls.map(({ admission }) => admission.keyHash))]
+    const keys = [...new Set(calls.map(({ admission }) => admission.keyId))]
     const values = [JSON.stringify(keys)]
     const found = await retryLost(
       () => sql.query<{ key: string; by_stranger: boolean }>(FIND_LOCKED, values),
@@ -116,7 +116,7 @@ export function createAdmissions({ sql, lockedRows, texts, run, runtime }: Admis
   }
 
   function admitWhenFree(call: PendingAdmission): Promise<AdmissionAnswer | undefined> {
-    const key = call.admission.keyHash
+    const key = call.admission.keyId
     const admissions = lockedKeys.get(key) ?? admissionsOf(key)
     return markRejectionHandled(admissions(call))
   }
@@ -196,7 +196,7 @@ export function createAdmissions({ sql, lockedRows, texts, run, runtime }: Admis
     }
   }
 
-  return (pending) => (lockedKeys.get(pending.admission.keyHash) ?? admitFree)(pending)
+  return (pending) => (lockedKeys.get(pending.admission.keyId) ?? admitFree)(pending)
 }
 
 /** The connection on which calls wait for rows that are locked. */

@@ -4,10 +4,10 @@ import { isUnavailable } from '#core/base/errors/connection-error.ts'
 import { type ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { Admission, AttachedCall, KeptAdmission } from './admission-row.ts'
-import { REFUSAL } from './admission-sql.ts'
+import { JUDGED_KEY, REFUSAL } from './admission-sql.ts'
 
 /** A call with an `Idempotency-Key`. */
-export type KeptCallToAdmit = Pick<Admission, 'keyHash' | 'kind' | 'agent' | 'app'> & {
+export type KeptCallToAdmit = Pick<Admission, 'keyId' | 'keyHash' | 'address' | 'kind' | 'agent' | 'app'> & {
   readonly kept: KeptAdmission
 }
 
@@ -30,15 +30,15 @@ const LOOK_UP_WITHIN_MS = 1_500
 const LOOK_UP = `
 WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json)
-    AS i(n int, key_hash text, permission text, kind text, agent text, app text, idempotency_hash text, fingerprint text)
+    AS i(n int, key_id uuid, secret bytea, address text, permission text, kind text, agent text, app text, idempotency_hash text, fingerprint text)
 ), found AS MATERIALIZED (
-  SELECT i.*, k.id AS key_id, k.owner_id, k.permissions, k.allowed_agents, k.revoked_at, k.expires_at, c.call_id,
+  SELECT i.*, k.owner_id, ${JUDGED_KEY}, c.call_id,
     c.fingerprint <> decode(i.fingerprint, 'hex') AS is_other
   FROM input i
-  CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.hash = decode(i.key_hash, 'hex') LIMIT 1) k
+  CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.id = i.key_id LIMIT 1) k
   CROSS JOIN LATERAL (
     SELECT c.call_id, c.fingerprint FROM idempotency_keys c
-    WHERE c.key_id = k.id AND c.hash = decode(i.idempotency_hash, 'hex') LIMIT 1) c
+    WHERE c.key_id = i.key_id AND c.hash = decode(i.idempotency_hash, 'hex') LIMIT 1) c
 )
 SELECT coalesce(json_agg(json_build_array(
     n,
@@ -77,7 +77,7 @@ export function createClaimLookUp({ sql }: { readonly sql: Sql }): ClaimLookUp {
   }
 }
 
-function inputOf({ keyHash, kind, agent, app, kept }: KeptCallToAdmit, n: number): unknown {
+function inputOf({ keyId, keyHash, address, kind, agent, app, kept }: KeptCallToAdmit, n: number): unknown {
   const claim = { idempotency_hash: kept.keyHash, fingerprint: kept.fingerprint }
-  return { n, key_hash: keyHash, permission: kind, kind, agent, app, ...claim }
+  return { n, key_id: keyId, secret: `\\x${keyHash}`, address, permission: kind, kind, agent, app, ...claim }
 }

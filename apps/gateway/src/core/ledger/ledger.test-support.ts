@@ -142,8 +142,12 @@ export function waitingForRows(sql: Sql): Sql {
 }
 
 /** A chat of this key with `dify`. */
-export function admissionOf({ hash }: Pick<KeyRow, 'hash'>, more: Partial<Admission> = {}): Admission {
-  const named = { callId: v7(), requestId: 'request-1', keyHash: hash, kind: 'chat', face: 'rest' } as const
+export function admissionOf(
+  { id, hash }: Pick<KeyRow, 'id' | 'hash'>,
+  more: Partial<Admission> = {},
+): Admission {
+  const key = { keyId: id, keyHash: hash, address: '' }
+  const named = { callId: v7(), requestId: 'request-1', ...key, kind: 'chat', face: 'rest' } as const
   return { ...named, agent: 'dify', app: '', endUser: '', conversation: '', ...more }
 }
 

@@ -18,6 +18,8 @@ export interface RefusedRequest {
   readonly route: string
   /** Whose request it was, if the credential is a known one. */
   readonly requester: RefusedRequester
+  /** The prefix of the secret of a known key that was presented. */
+  readonly keyPrefix?: string | undefined
   /** The input at fault, as the face names it. */
   readonly field?: string | undefined
   readonly problem: Pick<Problem, 'reason' | 'status' | 'limit' | 'reached'>
@@ -207,7 +209,7 @@ class Pending {
     if (kept >= KEPT_AN_HOUR) return true
     if (this.singles.length >= SINGLES_MAX) return false
     this.#kept.set(name, kept + 1)
-    const { requestId, face, route, field, problem } = refused
+    const { requestId, face, route, keyPrefix = '', field, problem } = refused
     this.singles.push({
       id: newId(),
       request_id: requestId,
@@ -215,6 +217,7 @@ class Pending {
       credential,
       key_id: key_id === '' ? null : key_id,
       owner_id,
+      key_prefix: keyPrefix,
       face,
       route,
       agent,

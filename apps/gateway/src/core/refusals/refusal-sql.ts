@@ -30,7 +30,7 @@ WITH counted AS (
 ), given AS MATERIALIZED (
   SELECT i.*, date_trunc('hour', i.at, 'UTC') AS hour, date_trunc('day', i.at, 'UTC') AS day
   FROM json_to_recordset($2::json) AS i(id uuid, request_id text, at timestamptz, credential text, key_id uuid, owner_id uuid,
-    face text, route text, agent text, reason text, status smallint, "limit" text,
+    key_prefix text, face text, route text, agent text, reason text, status smallint, "limit" text,
     limit_points int, limit_window_seconds int, limit_of text, field text)
   WHERE (SELECT count(*) FROM counted) >= 0
 ), ranked AS MATERIALIZED (
@@ -53,9 +53,9 @@ WITH counted AS (
   SELECT credential, '', day, count(*) FROM within_hours GROUP BY credential, day
   ORDER BY credential, day${UNLESS_USED_UP(KEPT_A_DAY)}
 )
-INSERT INTO refusals (id, request_id, at, key_id, owner_id, face, route, agent, reason, status, "limit",
+INSERT INTO refusals (id, request_id, at, key_id, owner_id, key_prefix, face, route, agent, reason, status, "limit",
   limit_points, limit_window_seconds, limit_of, field)
-SELECT w.id, w.request_id, w.at, w.key_id, w.owner_id, w.face, w.route, w.agent, w.reason, w.status, w."limit",
+SELECT w.id, w.request_id, w.at, w.key_id, w.owner_id, w.key_prefix, w.face, w.route, w.agent, w.reason, w.status, w."limit",
   w.limit_points, w.limit_window_seconds, w.limit_of, w.field
 FROM within_hours w
 JOIN days d ON d.credential = w.credential AND d.start = w.day

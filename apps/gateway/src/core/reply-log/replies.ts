@@ -77,7 +77,7 @@ export interface KeptReplies {
    *
    * @throws Problem `reply_gone`, `unavailable`
    */
-  attach(attached: AttachedCall): Promise<KeptReply>
+  attach(attached: AttachedCall, address?: string): Promise<KeptReply>
   /**
    * Refuses a new kept call of this owner if there is no room for its reply.
    *
@@ -158,15 +158,15 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
 
   /** Reads as long as the key is valid, in one of the places that readers have. */
   async function asReader<Result>(
-    call: KeptCall,
+    call: KeptCall & { readonly address: string | undefined },
     signal: AbortSignal,
     read: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     places.enter(call)
     const left = new AbortController()
     let refused: Problem | undefined
-    const { keyId, ownerId } = call
-    const endWatch = keyWatch.watch({ keyId, ownerId }, (reason) => {
+    const { keyId, ownerId, address } = call
+    const endWatch = keyWatch.watch({ keyId, ownerId, address }, (reason) => {
       refused = new Problem(reason)
       left.abort()
     })
@@ -184,7 +184,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
     }
   }
 
-  function replyOf(call: KeptCall): KeptReply {
+  function replyOf(call: KeptCall, address: string | undefined): KeptReply {
     if (call.isGone) fail('reply_gone')
     return {
       call,
@@ -193,12 +193,12 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
         if (call.end !== undefined && isBeyond(options.after, call.end)) {
           refuseField(['after'], `is beyond the last event of the stream, which is ${call.end.events}.`)
         }
-        return await asReader(call, options.signal, (signal) =>
+        return await asReader({ ...call, address }, options.signal, (signal) =>
           readers.follow(call.callId, { ...options, signal }),
         )
       },
       async whole(signal) {
-        const text = await asReader(call, signal, async (until) =>
+        const text = await asReader({ ...call, address }, signal, async (until) =>
           textOf(await readers.whole(call.callId, until)),
         )
         // The client asks again, at a process that goes on.
@@ -218,11 +218,11 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
         whole: async (signal) => textOf(await readers.whole(call.callId, signal)),
       }
     },
-    async attach({ attachedTo, keyId }) {
+    async attach({ attachedTo, keyId }, address) {
       const call = await store.find(keyId, { kind: 'call', callId: attachedTo })
       counting = markRejectionHandled(countReplay(attachedTo))
       // An admission that came too late for its own client is taken back, with its key.
-      return replyOf(call ?? fail('unavailable', { limit: 'database', retryAfterSeconds: 1 }))
+      return replyOf(call ?? fail('unavailable', { limit: 'database', retryAfterSeconds: 1 }), address)
     },
     requireRoom: (ownerId) => space.require(ownerId),
     async isStopRequested(callId) {
@@ -236,7 +236,7 @@ export function createReplies(deps: RepliesDeps): Replies & KeptReplies & { read
       const call = await find(caller, ref)
       if (!call.stream) refuseField(['callId'], 'did not request a stream; read its reply as a whole.')
       if (logContentOf(call) !== content) refuseField(['callId'], OTHER_CONTENT[content])
-      return replyOf(call)
+      return replyOf(call, caller.origin?.address)
     },
     async reply(caller, ref) {
       const call = await find(caller, ref)

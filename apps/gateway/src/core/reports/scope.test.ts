@@ -22,7 +22,7 @@ const sql: Sql = {
 
 const byToken = { kind: 'token', tokenId: v7(), expiresAt: new Date() } as const
 const byKey = (...permissions: ('chat' | 'upload' | 'admin')[]) =>
-  ({ kind: 'key', keyId: myKey, permissions, allowedAgents: [] }) as const
+  ({ kind: 'key', prefix: 'tl_000000000', keyId: myKey, permissions, allowedAgents: [] }) as const
 
 const CALLERS: Record<string, Principal> = {
   'an admin': { userId: me, role: 'admin', via: byToken },
@@ -37,9 +37,9 @@ const CALLERS: Record<string, Principal> = {
 const all = { kind: 'all' }
 const mine = { kind: 'owner', ownerId: me }
 const others = { kind: 'owner', ownerId: other }
-const key = { kind: 'key', keyId: myKey, ownerId: me }
-const otherKey = { kind: 'key', keyId: myOtherKey, ownerId: me }
-const foreignKey = { kind: 'key', keyId: othersKey, ownerId: other }
+const key = { kind: 'key', prefix: 'tl_000000000', keyId: myKey, ownerId: me }
+const otherKey = { kind: 'key', prefix: 'tl_000000000', keyId: myOtherKey, ownerId: me }
+const foreignKey = { kind: 'key', prefix: 'tl_000000000', keyId: othersKey, ownerId: other }
 
 /** What each caller may see with each of {@link FILTERS}, in their order. */
 const MATRIX: Record<string, readonly (object | 'user_not_found' | 'key_not_found')[]> = {

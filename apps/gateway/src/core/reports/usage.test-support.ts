@@ -51,8 +51,11 @@ export async function openUsageServices(): Promise<UsageServices> {
   }
 }
 
-export function admissionOf({ hash }: Pick<TestKey, 'hash'>, more: Partial<Admission> = {}): Admission {
-  const named = { callId: v7(), requestId: 'request-1', keyHash: hash } as const
+export function admissionOf(
+  { id, hash }: Pick<TestKey, 'id' | 'hash'>,
+  more: Partial<Admission> = {},
+): Admission {
+  const named = { callId: v7(), requestId: 'request-1', keyId: id, keyHash: hash, address: '' } as const
   const placed = { agent: 'dify', app: '', endUser: '', conversation: '' }
   return { ...named, kind: 'chat', face: 'rest', ...placed, ...more }
 }

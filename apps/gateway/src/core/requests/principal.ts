@@ -45,6 +45,8 @@ export interface TokenCredential {
 export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
+  /** Of the secret that was presented. */
+  readonly prefix: string
   readonly permissions: readonly Permission[]
   /** Entries of the form `agent` or `agent/app`; an empty list allows all. */
   readonly allowedAgents: readonly string[]

@@ -9,7 +9,13 @@ import type { Principal } from '#core/requests/principal.ts'
 import { withListingLimit } from './agent-listing.ts'
 
 const ADDRESS = '10.0.0.1'
-const via = { kind: 'key', keyId: 'k', permissions: ['chat'], allowedAgents: [] } as const
+const via = {
+  kind: 'key',
+  prefix: 'tl_000000000',
+  keyId: 'k',
+  permissions: ['chat'],
+  allowedAgents: [],
+} as const
 const caller: Principal = { userId: 'u', role: 'user', via }
 
 const upstream = createUpstream({ replyBytesMax: 1_000, unsentBytesMax: 1_000 })

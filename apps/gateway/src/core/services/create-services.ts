@@ -136,6 +136,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const audit = createAudit({ sql: lanes.logins, space, onDropped: deps.onAuditDropped })
   const authentication = createAuthentication({
     sql: lanes.keys,
+    space,
     limits,
     tokens,
     endUsers: config.conversations,

@@ -10,7 +10,7 @@ import { recordRefusals } from './record-refusals.ts'
 const CALLER: Principal = {
   userId: 'owner',
   role: 'user',
-  via: { kind: 'key', keyId: 'key', permissions: ['chat'], allowedAgents: [] },
+  via: { kind: 'key', prefix: 'tl_000000000', keyId: 'key', permissions: ['chat'], allowedAgents: [] },
 }
 const record = vi.fn()
 const recordOperation = vi.fn()

@@ -1,13 +1,13 @@
 import type { ApiKey as ApiKeyRow } from '#generated/prisma/client.ts'
-import { CREATE_API_KEY, RESET_USAGE, UPDATE_API_KEY } from '#resources/api-key-inputs.ts'
+import { CREATE_API_KEY, RESET_USAGE, ROTATE_API_KEY, UPDATE_API_KEY } from '#resources/api-key-inputs.ts'
 import { builder } from '../builder.ts'
 import { formMutation, recordMutations } from '../resources/record-mutation.ts'
 import { ApiKey } from './api-key.ts'
 
-const CreateApiKeyPayload = builder
-  .objectRef<{ key: ApiKeyRow; fullKey: string }>('CreateApiKeyPayload')
-  .implement({
-    description: 'A new API key, and the key itself.',
+/** A key together with its new secret. */
+const withFullKey = (name: string, description: string) =>
+  builder.objectRef<{ key: ApiKeyRow; fullKey: string }>(name).implement({
+    description,
     fields: (t) => ({
       apiKey: t.expose('key', { type: ApiKey, description: 'The record of the key.' }),
       fullKey: t.exposeString('fullKey', {
@@ -16,7 +16,7 @@ const CreateApiKeyPayload = builder
     }),
   })
 
-formMutation(CreateApiKeyPayload, {
+formMutation(withFullKey('CreateApiKeyPayload', 'A new API key, and the key itself.'), {
   name: 'createApiKey',
   description:
     'Creates an API key. Takes an access token of an administrator or a premium user; API keys cannot create API keys.',
@@ -25,13 +25,14 @@ formMutation(CreateApiKeyPayload, {
   call: ({ keys }, { caller, given, onLimit }) => keys.create(caller, given, onLimit),
 })
 
-const mutation = recordMutations(ApiKey, 'apiKey', ['keyId', 'The id of the key.'])
+const KEY_ID = ['keyId', 'The id of the key.'] as const
+const mutation = recordMutations(ApiKey, 'apiKey', KEY_ID)
 
 const TAKES = 'Takes an access token, or an API key with the permission `ADMIN`.'
 
 mutation({
   name: 'updateApiKey',
-  description: `Changes the name, the description, the expiry, the allowed agents or the limits of an API key. Only for its creator and administrators. ${TAKES}`,
+  description: `Changes the name, the description, the expiry, the allowed agents and addresses or the limits of an API key, pauses it or lifts its pause. Only for its creator and administrators. ${TAKES}`,
   takes: 'The key and the fields to change. A field that is absent keeps its value.',
   input: UPDATE_API_KEY,
   returns: 'The key with the changes.',
@@ -45,6 +46,19 @@ mutation({
   returns: 'The revoked key.',
   call: ({ keys }, { caller, id }) => keys.revoke(caller, id),
 })
+
+formMutation(
+  withFullKey('RotateApiKeyPayload', 'An API key with another secret, and the secret.'),
+  {
+    name: 'rotateApiKey',
+    description:
+      'Gives an API key another secret. The id, the limits, the usage and the history stay, and the secret before can be used until the overlap ends. While it can be used, another rotation is refused with `ROTATION_PENDING`, unless the newest secret was never used or the overlap is 0. Takes an access token of an administrator, or of a premium user who owns the key; API keys cannot make secrets.',
+    takes: 'The API key, and how long the secret before its new one can still be used.',
+    input: ROTATE_API_KEY,
+    call: ({ keys }, { caller, id, given, onLimit }) => keys.rotate(caller, id, given, onLimit),
+  },
+  KEY_ID,
+)
 
 mutation({
   name: 'resetApiKeyUsage',

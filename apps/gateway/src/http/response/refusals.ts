@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { KEY_PREFIX_LENGTH } from '#core/accounts/keys/key-format.ts'
 import type { RefusedOperations } from '#core/audit/refused-operations.ts'
 import { ClientGone } from '#core/base/errors/client-gone.ts'
 import type { ErrorReason, Problem, RefusedRequester } from '#core/base/errors/errors.ts'
@@ -56,7 +57,9 @@ export function recordRefusal(
   const template = request.routeOptions.url ?? 'unknown'
   const route = operation ?? template
   const { record, recordOperation, recordCredential } = request.server.refusals
-  record({ requestId: request.id, face: faceOf(request), route, requester, field, problem })
+  // Of a key that is not known, nothing that a stranger chooses is recorded.
+  const keyPrefix = requester.keyId === undefined ? '' : keyOf(request)?.slice(0, KEY_PREFIX_LENGTH)
+  record({ requestId: request.id, face: faceOf(request), route, requester, keyPrefix, field, problem })
   const refusal = { operation: operation ?? `${request.method} ${template}`, reason: problem.reason }
   // What is refused as a call names its owner, and is no operation of the management.
   if (caller !== undefined && refused.ownerId === undefined && IS_FORBIDDEN.has(problem.reason))
@@ -88,12 +91,16 @@ function requesterOf(
   if (caller !== undefined) {
     return { ownerId: caller.userId, ...(caller.via.kind === 'key' && { keyId: caller.via.keyId }) }
   }
-  const key = KEY.exec(request.headers.authorization ?? '')?.[1]
+  const key = keyOf(request)
   return (key === undefined ? undefined : request.server.refusals.identify(key)) ?? {}
 }
 
 /** An API key, by its form. */
 const KEY = /^bearer +(tl_\w{1,100})$/i
+
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  return KEY.exec(headers.authorization ?? '')?.[1]
+}
 
 /** The agent as the request names it, while that can still be read. */
 function agentOf({ headers, body, routeOptions }: FastifyRequest): string | undefined {

@@ -18,6 +18,8 @@ interface RecordParts<Row, Seen> {
   readonly tag: string
   readonly onRequest: onRequestHookHandler
   readonly guardReasons: readonly ErrorReason[]
+  /** Whether an API key is refused. */
+  readonly isTokenOnly?: true
   /** What bounds the reads. */
   readonly bounds?: ReturnType<typeof smallRead>
   readonly viewOf: (request: FastifyRequest) => Seen
@@ -40,7 +42,7 @@ interface RecordRoute<Row, Of extends InputFields> {
 /** Makes the function that serves operations of which each returns a record of this resource. */
 export function recordRoutes<Row, Seen>(
   app: FastifyInstance,
-  { of: resource, tag, onRequest, guardReasons, bounds, viewOf }: RecordParts<Row, Seen>,
+  { of: resource, tag, onRequest, guardReasons, isTokenOnly, bounds, viewOf }: RecordParts<Row, Seen>,
 ) {
   const data = envelope(objectSchema(resource))
   return function serve<const Of extends InputFields = Record<never, never>>(
@@ -64,7 +66,7 @@ export function recordRoutes<Row, Seen>(
     const id = Type.String({ description: resource.fields[idField]?.description ?? '' })
     const schema = {
       tags: [tag],
-      security: [{ accessToken: [] }, { apiKey: [] }],
+      security: isTokenOnly ? [{ accessToken: [] }] : [{ accessToken: [] }, { apiKey: [] }],
       operationId,
       ...(isUnlimited !== true && { 'x-response-headers': LIMIT_HEADERS }),
       summary,
@@ -73,6 +75,8 @@ export function recordRoutes<Row, Seen>(
       ...(input !== undefined && { body: ref(input.schema) }),
       response: { 200: data, ...problems(...body, ...guardReasons, ...reasons) },
     }
+    // A form of which nothing is required need not be sent to do something.
+    const isBodyOptional = method === 'POST' && input !== undefined && !input.schema.required?.length
     const config = input !== undefined && check !== undefined ? { judge: input.judgedBy(check) } : {}
     app.route<{ Params: Readonly<Record<string, string>> }>({
       method,
@@ -80,6 +84,7 @@ export function recordRoutes<Row, Seen>(
       schema,
       onRequest,
       config,
+      ...(isBodyOptional && { preValidation: takeNoBody }),
       ...(isRead && bounds),
       async handler(request, reply) {
         const row = await call({
@@ -92,6 +97,10 @@ export function recordRoutes<Row, Seen>(
       },
     })
   }
+}
+
+async function takeNoBody(request: FastifyRequest): Promise<void> {
+  request.body ??= {}
 }
 
 /** The id in a path, such as `:call_id`, and the field that it is of the record; both empty if there is none. */

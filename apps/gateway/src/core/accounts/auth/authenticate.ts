@@ -1,10 +1,13 @@
 import { hashKey, isWellFormedKey } from '#core/accounts/keys/key-format.ts'
-import { KEY_REFUSAL } from '#core/accounts/keys/key-refusal.ts'
+import { KEYS_OF_SECRETS, SECRET_REFUSAL } from '#core/accounts/keys/key-refusal.ts'
+import { createKeyUses, IS_USE_DUE } from '#core/accounts/keys/key-uses.ts'
 import { hasTooManyRefused, refuseKey } from '#core/accounts/keys/refused-keys.ts'
 import { createBatcher } from '#core/base/async/batcher.ts'
-import { type ErrorReason, Problem, type RefusedRequester } from '#core/base/errors/errors.ts'
+import { type ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
+import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import type { Limits } from '#core/limits/limits.ts'
+import { isAllowedAddress } from '#core/requests/allowed-addresses.ts'
 import { isManager, knownRole, type Permission, type Principal } from '#core/requests/principal.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -21,6 +24,7 @@ export type ReadEndUser = (isRequired: boolean) => string | undefined
 
 export interface AuthenticationDeps {
   readonly sql: Sql
+  readonly space: Pick<DiskSpace, 'isLow'>
   readonly limits: Pick<Limits, 'refusedKeys'>
   readonly tokens: Tokens
   readonly endUsers: EndUserRules
@@ -37,11 +41,11 @@ export interface EndUserRules {
 export type Authentication = ReturnType<typeof createAuthentication>
 
 const FIND_KEYS = `
-SELECT encode(k.hash, 'hex') AS hash, k.id AS key_id, k.permissions, k.allowed_agents, k.owner_id, u.role, ${KEY_REFUSAL} AS refusal
-FROM api_keys k JOIN users u ON u.id = k.owner_id
-WHERE k.hash IN (SELECT decode(value, 'hex') FROM json_array_elements_text($1::json))`
+SELECT s.hash, k.id AS key_id, CASE WHEN k.is_previous THEN k.previous_prefix ELSE k.prefix END AS prefix, k.permissions, k.allowed_agents, k.allowed_addresses, k.owner_id,
+  u.role, ${SECRET_REFUSAL} AS refusal, ${IS_USE_DUE} AS is_use_due
+${KEYS_OF_SECRETS}`
 
-export function createAuthentication({ sql, limits, tokens, endUsers }: AuthenticationDeps) {
+export function createAuthentication({ sql, space, limits, tokens, endUsers }: AuthenticationDeps) {
   const { endUserHeader, endUserRequired } = endUsers
   // Look-ups that arrive together share one statement, so that a burst of requests does not delay the calls of others.
   const findKey = createBatcher<string, KeyRow | undefined>(
@@ -53,6 +57,8 @@ export function createAuthentication({ sql, limits, tokens, endUsers }: Authenti
     { sizeMax: 256, isShared: () => true },
   )
 
+  const recordUse = createKeyUses(sql)
+
   function requireKeyFormat(key: string, address: string): Promise<never> | undefined {
     if (isWellFormedKey(key)) return undefined
     const reason = keyFormatProblem(key)
@@ -62,17 +68,23 @@ export function createAuthentication({ sql, limits, tokens, endUsers }: Authenti
 
   async function authenticateKey(key: string, address: string): Promise<Principal> {
     await requireKeyFormat(key, address)
-    const refuse = (reason: ErrorReason, of: RefusedRequester = {}) =>
-      refuseKey(limits, address, new Problem(reason).refusing(of))
     const row = await findKey(hashKey(key))
-    if (row === undefined) return refuse('key_unknown')
-    if (row.refusal !== null) return refuse(row.refusal, { keyId: row.key_id, ownerId: row.owner_id })
+    if (row === undefined) return refuseKey(limits, address, new Problem('key_unknown'))
+    const isElsewhere = !isAllowedAddress(row.allowed_addresses, address)
+    const refusal = row.refusal ?? (isElsewhere ? 'address_denied' : null)
+    if (refusal !== null) {
+      const problem = new Problem(refusal).refusing({ keyId: row.key_id, ownerId: row.owner_id })
+      if (problem.status === 401) return refuseKey(limits, address, problem)
+      throw problem
+    }
+    if (row.is_use_due && !space.isLow) await recordUse(row.hash)
     return {
       userId: row.owner_id,
       role: knownRole(row.role),
       via: {
         kind: 'key',
         keyId: row.key_id,
+        prefix: row.prefix,
         permissions: row.permissions,
         allowedAgents: row.allowed_agents,
       },
@@ -141,11 +153,14 @@ export function createAuthentication({ sql, limits, tokens, endUsers }: Authenti
 interface KeyRow {
   readonly hash: string
   readonly key_id: string
+  readonly prefix: string
   readonly permissions: readonly Permission[]
   readonly allowed_agents: readonly string[]
+  readonly allowed_addresses: readonly string[]
   readonly owner_id: string
   readonly role: string
   readonly refusal: ErrorReason | null
+  readonly is_use_due: boolean
 }
 
 /** Returns why a credential that is no well-formed key cannot be an API key. */

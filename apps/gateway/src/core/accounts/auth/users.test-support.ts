@@ -6,6 +6,7 @@ import { createUsers, type FirstStart, type Users } from '#core/accounts/users/u
 import { type Audit, createAudit } from '#core/audit/audit.ts'
 import { type Runtime, systemRuntime } from '#core/base/runtime.ts'
 import type { Database } from '#core/database/database.ts'
+import { AMPLE_SPACE } from '#core/database/disk/disk-space.ts'
 import { openScratchDatabase } from '#core/database/scratch-database.test-support.ts'
 import { createLimits, type LimitRule, type Limits } from '#core/limits/limits.ts'
 import { createReads, type Reads } from '#core/limits/sharing/reads.ts'
@@ -81,7 +82,13 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const tokens = createTokens({ prisma, runtime, config: TOKEN_CONFIG })
   const audit = createAudit({ sql })
   const login = createLogin({ prisma, sql, runtime, limits, passwords, tokens, audit })
-  const authentication = createAuthentication({ sql, limits, tokens, endUsers: { endUserRequired: false } })
+  const authentication = createAuthentication({
+    sql,
+    space: AMPLE_SPACE,
+    limits,
+    tokens,
+    endUsers: { endUserRequired: false },
+  })
   const searches = createReads(database.kind)
   const takeWrite = createTakeWrite(limits)
   const users = createUsers({

@@ -8,10 +8,8 @@ import { requireOneOf } from '#core/requests/input/input-rules.ts'
 import { parseTimestamp } from '#core/requests/input/timestamp.ts'
 import { isAdmin, type Principal } from '#core/requests/principal.ts'
 import { Prisma } from '#generated/prisma/client.ts'
+import { KEY_STATES, type KeyState } from './key.ts'
 import { KEY_PREFIX_LENGTH } from './key-format.ts'
-
-export const KEY_STATES = ['active', 'revoked', 'expired'] as const
-export type KeyState = (typeof KEY_STATES)[number]
 
 /** The orders of lists of keys; the first is the default. */
 export const KEY_ORDERS = {
@@ -33,6 +31,10 @@ export interface KeyFilter {
   readonly state?: KeyState | undefined
   /** Selects keys that are active and expire before this time: ISO 8601 with a zone. */
   readonly expiresBefore?: string | Date | undefined
+  /** Selects keys that are active and expire within these days, such as `30d`. */
+  readonly expiresWithin?: string | undefined
+  /** Selects active and paused keys that were not used for these days, such as `90d`, nor made in them. */
+  readonly unusedFor?: string | undefined
   /** Selects the keys of this user; an invalid id matches nothing. */
   readonly ownerId?: string | undefined
 }
@@ -61,17 +63,21 @@ export function visibleInSql(caller: Principal): Prisma.Sql {
  */
 export function filterInSql(
   caller: Principal,
-  { search: text, state, expiresBefore }: Omit<KeyFilter, 'ownerId'>,
+  { search: text, state, expiresBefore, expiresWithin, unusedFor }: Omit<KeyFilter, 'ownerId'>,
   now: Date,
 ): Prisma.Sql | undefined {
-  const { search, before } = allOf({
+  const { search, before, within, unused } = allOf({
     state: () => requireOneOf(['state'], KEY_STATES, state),
     search: () => searchOf(text),
     before: () => ifGiven(expiresBefore, timeOf),
+    within: () => ifGiven(expiresWithin, (days) => new Date(now.getTime() + daysOf('expiresWithin', days))),
+    unused: () => ifGiven(unusedFor, (days) => new Date(now.getTime() - daysOf('unusedFor', days))),
   })
   return allInSql([
     state && stateInSql(state, now),
-    before && Prisma.sql`${stateInSql('active', now)} AND expires_at < ${before}::timestamptz`,
+    before && expiringInSql(before, now),
+    within && expiringInSql(within, now),
+    unused && unusedInSql(unused, now),
     search && searchInSql(caller, search),
   ])
 }
@@ -81,16 +87,37 @@ function timeOf(time: string | Date): Date {
   return parsed ?? refuseField(['expiresBefore'], 'expected an ISO 8601 time with a zone, from 1970 on.')
 }
 
+const DAYS = /^([1-9]\d{0,3})d$/
+const DAY_MS = 86_400_000
+
+function daysOf(field: string, text: string): number {
+  const days = DAYS.exec(text)?.[1] ?? refuseField([field], 'expected a number of days, such as 30d.')
+  return Number(days) * DAY_MS
+}
+
+function expiringInSql(before: Date, now: Date): Prisma.Sql {
+  return Prisma.sql`${stateInSql('active', now)} AND expires_at < ${before}::timestamptz`
+}
+
+/** The first condition is for the index: the day of the last use, or the start of 1970 for a key that was never used. */
+function unusedInSql(since: Date, now: Date): Prisma.Sql {
+  return Prisma.sql`day_start < ${since}::timestamptz AND created_at < ${since}::timestamptz
+    AND (last_used_at IS NULL OR last_used_at < ${since}::timestamptz)
+    AND revoked_at IS NULL AND expires_at > ${now}::timestamptz`
+}
+
 export function ownedInSql(ownerId: string | undefined): Prisma.Sql {
   if (ownerId === undefined) return Prisma.sql`true`
   return validate(ownerId) ? Prisma.sql`owner_id = ${ownerId}::uuid` : Prisma.sql`false`
 }
 
-/** `active` is the condition of `isActive` in key.ts. */
+/** The conditions of `stateOf` in key.ts. */
 function stateInSql(state: KeyState, now: Date): Prisma.Sql {
   switch (state) {
     case 'active':
-      return Prisma.sql`revoked_at IS NULL AND expires_at > ${now}::timestamptz`
+      return Prisma.sql`revoked_at IS NULL AND expires_at > ${now}::timestamptz AND paused_at IS NULL`
+    case 'paused':
+      return Prisma.sql`revoked_at IS NULL AND expires_at > ${now}::timestamptz AND paused_at IS NOT NULL`
     case 'expired':
       return Prisma.sql`revoked_at IS NULL AND expires_at <= ${now}::timestamptz`
     case 'revoked':
@@ -105,6 +132,7 @@ function searchInSql(caller: Principal, search: Search): Prisma.Sql {
     Prisma.sql`EXISTS (SELECT 1 FROM users
       WHERE users.id = api_keys.owner_id AND ${ownName} AND ${search.isIn('users.username_key')})`,
     ...search.isInPrefix('prefix', KEY_PREFIX_LENGTH),
+    ...search.isInPrefix('previous_prefix', KEY_PREFIX_LENGTH),
     ...search.isInId('api_keys.id'),
   ]
   return Prisma.sql`(${Prisma.join(places, ' OR ')})`

@@ -4,6 +4,7 @@ import { refuseField } from '#core/base/errors/errors.ts'
 import { omitUndefined } from '#core/base/values/omit-undefined.ts'
 import type { LimitRules } from '#core/limits/limits.ts'
 import { type MaxPerKey, mostPerKey, type OwnLimit, perMinute } from '#core/limits/own-limits.ts'
+import { checkedAddresses } from '#core/requests/allowed-addresses.ts'
 import { allOf, eachOf, ifGiven } from '#core/requests/input/all-of.ts'
 import { caseKey } from '#core/requests/input/case-key.ts'
 import {
@@ -23,12 +24,20 @@ export interface KeyChange {
   /** ISO 8601 with a zone, or a date alone, which is the end of that day in UTC. */
   readonly expiresAt?: string | undefined
   readonly allowedAgents?: readonly string[] | null | undefined
+  /** Addresses and ranges in CIDR notation. */
+  readonly allowedAddresses?: readonly string[] | null | undefined
   readonly limits?: KeyLimitsChange | null | undefined
 }
 
 export interface KeyLimitsChange {
   readonly chatPerMinute?: number | null | undefined
   readonly uploadPerMinute?: number | null | undefined
+}
+
+/** What can be changed of a key that is there already. */
+export interface KeyUpdate extends KeyChange {
+  /** False pauses the key, and true lifts the pause. */
+  readonly isActive?: boolean | undefined
 }
 
 export interface NewKey extends KeyChange {
@@ -82,7 +91,7 @@ export type ChangedColumns = ReturnType<typeof changedColumns>
  * @throws Problem `invalid_request` with all mistakes
  */
 export function newColumns(caller: Principal, input: NewKey, rules: KeyRules, now: Date) {
-  const { limits, allowedAgents, name, ...columns } = allOf({
+  const { limits, allowedAgents, allowedAddresses, name, ...columns } = allOf({
     ...rulesOfChange(caller, input, rules, now),
     name: () => nameColumns(input.name),
     description: () => checkedDescription(input.description),
@@ -91,7 +100,7 @@ export function newColumns(caller: Principal, input: NewKey, rules: KeyRules, no
     ownerForm: () => ifGiven(input.ownerId, requireOwnerForm),
   })
   const { ownerForm: _checked, ...own } = columns
-  return { ...own, ...name, ...omitUndefined({ allowedAgents }), ...limits }
+  return { ...own, ...name, ...omitUndefined({ allowedAgents, allowedAddresses }), ...limits }
 }
 
 /**
@@ -110,7 +119,7 @@ export function checkGivenFields(caller: Principal, input: GivenKey, rules: KeyR
 
 function rulesOfChange(
   caller: Principal,
-  { name, description, expiresAt, allowedAgents, limits }: KeyChange,
+  { name, description, expiresAt, allowedAgents, allowedAddresses, limits }: KeyChange,
   rules: KeyRules,
   now: Date,
 ) {
@@ -119,6 +128,7 @@ function rulesOfChange(
     description: () => ifGiven(description, checkedDescription),
     expiresAt: () => ifGiven(expiresAt, (text) => checkedExpiry(text, rules.maxLifetimeDays, now)),
     allowedAgents: () => ifGiven(allowedAgents, (agents) => checkedAgents(agents, rules.catalog.knownIds())),
+    allowedAddresses: () => ifGiven(allowedAddresses, checkedAddresses),
     limits: () => ifGiven(limits, (change) => limitColumns(caller, change, rules)),
   }
 }

@@ -3,6 +3,7 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
 import type { Sql } from '#core/database/database.ts'
+import { KEYS_OF_SECRETS, SECRET_REFUSAL } from './key-refusal.ts'
 
 /** A key, and the user whom it belongs to, which never changes. */
 export interface KeyIdentity {
@@ -15,17 +16,25 @@ export interface KeyLimits extends KeyIdentity {
   readonly chatPerMinute: number | null
   readonly uploadPerMinute: number | null
   /** Why the key was not valid when it was looked up; null if it was. The ledger decides at every call, also about what follows. */
-  readonly invalid: 'key_revoked' | 'key_expired' | 'owner_suspended' | null
+  readonly invalid: 'key_revoked' | 'key_rotated' | 'key_expired' | 'owner_suspended' | 'key_paused' | null
   readonly permissions: readonly string[]
   /** Of `agent` and `agent/app`; empty if the key may use every agent. */
   readonly allowedAgents: readonly string[]
+  /** Empty if the key may be used from every address. */
+  readonly allowedAddresses: readonly string[]
 }
 
 /**
- * Returns the limits of the key with this hash, which the rate limiter needs before admission checks the key; undefined if
- * there is no such key. Cached limits are returned without a promise, which saves most calls a turn of the microtask queue.
+ * Returns the limits of the key with a secret of this hash, which the rate limiter needs before admission checks the key; undefined
+ * if there is no such key. Cached limits are returned without a promise, which saves most calls a turn of the microtask queue. What
+ * would refuse a call is read again, so that no call is refused by what was true a second ago.
+ *
+ * @param isRefusedBy - whether the call would be refused by these limits
  */
-export type KeyLimitsReader = (keyHash: string) => KeyLimits | Promise<KeyLimits | undefined>
+export type KeyLimitsReader = (
+  keyHash: string,
+  isRefusedBy: (limits: KeyLimits) => boolean,
+) => KeyLimits | Promise<KeyLimits | undefined>
 
 export type RememberedKeys = ReturnType<typeof createRememberedKeys>
 
@@ -55,9 +64,9 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
   const lookUp = createBatcher(lookUpAll, { sizeMax: 256, isShared: () => true })
 
   return {
-    read(hash: string) {
+    read(hash: string, isRefusedBy: (limits: KeyLimits) => boolean) {
       const cached = cache.get(hash)
-      return cached !== undefined && cached.expiresAtMs > runtime.elapsedMs()
+      return cached !== undefined && cached.expiresAtMs > runtime.elapsedMs() && !isRefusedBy(cached.limits)
         ? cached.limits
         : withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
     },
@@ -70,12 +79,7 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
 type LimitsRow = KeyLimits & { readonly hash: string }
 
 const FIND_LIMITS = `
-SELECT encode(k.hash, 'hex') AS hash, k.id AS "keyId", k.owner_id AS "ownerId", k.chat_per_minute AS "chatPerMinute",
+SELECT s.hash, k.id AS "keyId", k.owner_id AS "ownerId", k.chat_per_minute AS "chatPerMinute",
   k.upload_per_minute AS "uploadPerMinute", k.permissions, k.allowed_agents AS "allowedAgents",
-  CASE
-    WHEN k.revoked_at IS NOT NULL THEN 'key_revoked'
-    WHEN k.expires_at <= now() THEN 'key_expired'
-    WHEN u.status <> 'active' THEN 'owner_suspended'
-  END AS invalid
-FROM api_keys k CROSS JOIN LATERAL (SELECT status FROM users WHERE id = k.owner_id LIMIT 1) u
-WHERE k.hash = ANY (ARRAY(SELECT decode(value, 'hex') FROM json_array_elements_text($1::json)))`
+  k.allowed_addresses AS "allowedAddresses", ${SECRET_REFUSAL} AS invalid
+${KEYS_OF_SECRETS}`

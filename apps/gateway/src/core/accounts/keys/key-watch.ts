@@ -4,6 +4,7 @@ import { PeriodicRead } from '#core/base/async/periodic-read.ts'
 import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
+import { isAllowedAddress } from '#core/requests/allowed-addresses.ts'
 import { KEY_REFUSAL } from './key-refusal.ts'
 
 /**
@@ -14,8 +15,8 @@ import { KEY_REFUSAL } from './key-refusal.ts'
  */
 export interface KeyWatch {
   /**
-   * Calls `onRefused` when the key has been revoked or has expired, or its owner is suspended, or the call is to be stopped, and
-   * again with each look until the watch ends. The call must have been admitted within the last seconds: what happened to its key
+   * Calls `onRefused` when the key has been revoked or paused or has expired, or does not allow the client's address any more, or its
+   * owner is suspended, or the call is to be stopped, and again with each look until the watch ends. The call must have been admitted within the last seconds: what happened to its key
    * before is not looked for. A stop is never missed, whenever it was requested.
    *
    * @returns the function that ends the watch; to be called once, also after `onRefused`
@@ -29,6 +30,8 @@ export interface KeyInUse {
   readonly ownerId: string
   /** The call, which ends with the reason `stopped` when its stop is requested; absent for readers of a kept reply. */
   readonly callId?: string | undefined
+  /** The client's network address, which the key may have to allow. */
+  readonly address: string | undefined
 }
 
 export interface KeyWatchDeps {
@@ -88,10 +91,11 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
       ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keyIds]), instanceId])
       : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS, instanceId]))
     if (found === undefined) throw new Error('the database returned no keys')
-    const { nowMs, refused, stopped } = found
+    const { nowMs, refused, bound, stopped } = found
     // A clock that was set back makes the times of later changes lie before the last look.
     lookedAtMs = lookedAtMs !== undefined && nowMs < lookedAtMs ? undefined : nowMs
     if (refused.length > 0) await endRefused(refused, look)
+    if (bound.length > 0) await endElsewhere(new Map(bound), look)
     if (stopped.length > 0) await endStopped(stopped)
   }
 
@@ -101,6 +105,12 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
     await endAll((call) =>
       // A later call was admitted after what this look has seen, so its owner is active again.
       call.looks < look ? (ofKeys.get(call.keyId) ?? ofOwners.get(call.ownerId)) : undefined,
+    )
+  }
+
+  function endElsewhere(bound: ReadonlyMap<string, readonly string[]>, look: number): Promise<void> {
+    return endAll(({ keyId, address, looks }) =>
+      looks < look && !isAllowedAddress(bound.get(keyId) ?? [], address ?? '') ? 'address_denied' : undefined,
     )
   }
 
@@ -122,13 +132,13 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
   }
 
   return {
-    watch({ keyId, ownerId, callId }, onRefused) {
+    watch({ keyId, ownerId, callId, address }, onRefused) {
       if (!isWatching) {
         isWatching = true
         // The call has just been admitted, so the first look is a period away, and a short call alone costs none.
         reads.start(everyMs)
       }
-      return calls.add({ keyId, ownerId, callId, onRefused, looks })
+      return calls.add({ keyId, ownerId, callId, address, onRefused, looks })
     },
   }
 }
@@ -138,27 +148,38 @@ interface Found {
   readonly nowMs: number
   /** Each entry refuses one key, or all keys of an owner. */
   readonly refused: readonly (readonly [keyId: string | null, ownerId: string | null, reason: ErrorReason])[]
+  /** The keys whose allowed addresses have changed lately, unless all are allowed. */
+  readonly bound: readonly (readonly [keyId: string, allowed: readonly string[]])[]
   /** The calls of this process whose stop was requested, until they have ended. */
   readonly stopped: readonly string[]
 }
 
-/** `$2`: this instance. The index of its calls that are to be stopped is nearly always empty. */
-const found = (rows: string) => `
+/**
+ * `$2`: this instance. The index of its calls that are to be stopped is nearly always empty, and that of restricted keys short.
+ *
+ * @param since - where the changes begin that the last look did not see
+ */
+const found = (rows: string, since: string) => `
 SELECT (extract(epoch FROM now()) * 1000)::float8 AS "nowMs",
   (SELECT coalesce(json_agg(json_build_array(key_id, owner_id, refusal)), '[]') FROM (${rows}) AS each) AS refused,
+  (SELECT coalesce(json_agg(json_build_array(id, allowed_addresses)), '[]') FROM api_keys
+    WHERE restricted_at > ${since} AND restricted_at <= 'infinity' AND cardinality(allowed_addresses) > 0) AS bound,
   (SELECT coalesce(json_agg(id), '[]') FROM calls
     WHERE instance = $2::uuid AND outcome IS NULL AND stop_requested_at IS NOT NULL) AS stopped`
 
 /**
  * `$1`: a JSON array of the ids of keys. They are passed through an array, of which the planner expects few rows.
  */
-const FIND_REFUSED = found(`
+const FIND_REFUSED = found(
+  `
   SELECT * FROM (
     SELECT k.id AS key_id, NULL::uuid AS owner_id, ${KEY_REFUSAL} AS refusal
     FROM api_keys k JOIN users u ON u.id = k.owner_id
     WHERE k.id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))
   ) AS judged
-  WHERE refusal IS NOT NULL`)
+  WHERE refusal IS NOT NULL`,
+  `now() - ${OVERLAP_MS} * interval '1 millisecond'`,
+)
 
 /**
  * `$1`: the time, in milliseconds, since which changes are read. It is followed by the keys and owners of the whole
@@ -167,12 +188,18 @@ const FIND_REFUSED = found(`
  * within the statement, so `clock_timestamp()` cannot be one. That a key is not revoked is no condition either: the planner
  * could look it up in the index of revocations, in which nearly all keys have none.
  */
-const FIND_CHANGED = found(`
+const FIND_CHANGED = found(
+  `
   SELECT id AS key_id, NULL::uuid AS owner_id, 'key_revoked' AS refusal FROM api_keys
   WHERE revoked_at > to_timestamp($1::float8 / 1000) AND revoked_at <= 'infinity'
   UNION ALL
   SELECT id, NULL, CASE WHEN revoked_at IS NULL THEN 'key_expired' ELSE 'key_revoked' END FROM api_keys
   WHERE expires_at > to_timestamp($1::float8 / 1000) AND expires_at <= now()
   UNION ALL
+  SELECT id, NULL, 'key_paused' FROM api_keys
+  WHERE restricted_at > to_timestamp($1::float8 / 1000) AND restricted_at <= 'infinity' AND paused_at IS NOT NULL
+  UNION ALL
   SELECT NULL, id, 'owner_suspended' FROM users
-  WHERE status = 'suspended' AND updated_at > to_timestamp($1::float8 / 1000) AND updated_at <= 'infinity'`)
+  WHERE status = 'suspended' AND updated_at > to_timestamp($1::float8 / 1000) AND updated_at <= 'infinity'`,
+  'to_timestamp($1::float8 / 1000)',
+)

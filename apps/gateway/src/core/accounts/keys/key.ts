@@ -7,12 +7,49 @@ import type { ApiKey } from '#generated/prisma/client.ts'
  * select only those. REST records, the output of the command line and GraphQL fields are all built from them.
  */
 
-/** Whether the key can be used. `stateInSql` in key-filter.ts is the same condition for the database. */
-export function isActive(
-  { revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>,
+/** Each state hides those after it: a key that was paused and has expired is expired. */
+export const KEY_STATES = ['active', 'paused', 'expired', 'revoked'] as const
+export type KeyState = (typeof KEY_STATES)[number]
+
+/** Whether the key can be used, and why not. `stateInSql` in key-filter.ts is the same for the database. */
+export function stateOf(
+  { revokedAt, expiresAt, pausedAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'pausedAt'>,
   now: Date,
-): boolean {
-  return revokedAt === null && expiresAt > now
+): KeyState {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt <= now) return 'expired'
+  return pausedAt === null ? 'active' : 'paused'
+}
+
+/** What a key is called with. */
+export interface KeySecret {
+  readonly keyPrefix: string
+  readonly lastUsedAt: Date | null
+  readonly endsAt: Date | null
+}
+
+type SecretColumns = Pick<
+  ApiKey,
+  | 'prefix'
+  | 'rotatedAt'
+  | 'secretUsedAt'
+  | 'lastUsedAt'
+  | 'previousPrefix'
+  | 'previousEndsAt'
+  | 'previousUsedAt'
+>
+
+/** The secrets of a key, the present one first, and the one before as long as it can be used. */
+export function secretsOf(key: SecretColumns, now: Date): KeySecret[] {
+  const { prefix, rotatedAt, secretUsedAt, lastUsedAt, previousPrefix, previousEndsAt, previousUsedAt } = key
+  // A key that was never rotated has one secret, whose uses older processes record as those of the key.
+  const present = {
+    keyPrefix: prefix,
+    lastUsedAt: rotatedAt === null ? lastUsedAt : secretUsedAt,
+    endsAt: null,
+  }
+  if (previousPrefix === null || previousEndsAt === null || previousEndsAt <= now) return [present]
+  return [present, { keyPrefix: previousPrefix, lastUsedAt: previousUsedAt, endsAt: previousEndsAt }]
 }
 
 export function permissionsOf({ permissions }: Pick<ApiKey, 'permissions'>): Permission[] {

@@ -49,11 +49,12 @@ import {
   type GivenKey,
   type KeyChange,
   type KeyRules,
+  type KeyUpdate,
   type NewKey,
   newColumns,
   withoutSameLimits,
 } from './key-input.ts'
-import { insertKey, updateExpiry, updateKey } from './key-rows.ts'
+import { insertKey, rotateSecret, updateKey } from './key-rows.ts'
 
 export const RESET_PERIODS = ['day', 'month', 'total'] as const
 export type ResetPeriod = (typeof RESET_PERIODS)[number]
@@ -185,6 +186,12 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
     return key === null ? change : withoutSameLimits(change, key)
   }
 
+  function newSecret() {
+    const fullKey = makeApiKey(runtime.randomBytes)
+    const hash = Buffer.from(hashKey(fullKey), 'hex')
+    return { fullKey, secret: { hash, prefix: fullKey.slice(0, KEY_PREFIX_LENGTH) } }
+  }
+
   async function refuseManaging(caller: Principal, id: string): Promise<never> {
     await find(caller, id)
     fail('role_denied', 'Only the creator of the key or an admin may change it.')
@@ -202,17 +209,17 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
       input: NewKey,
       onLimit?: OnLimit,
     ): Promise<{ key: ApiKey; fullKey: string }> {
-      requireKeyCreator(caller, input)
+      requireKeyMaker(caller)
+      requireGrantable(caller, input.permissions)
       const now = runtime.now()
       const columns = newColumns(caller, input, rules, now)
       await takeWrite(caller, onLimit)
       const ownerId = await ownerOf(caller, input.ownerId ?? caller.userId)
-      const fullKey = makeApiKey(runtime.randomBytes)
+      const { fullKey, secret } = newSecret()
       const data = {
         ...columns,
         id: runtime.newId(),
-        hash: Buffer.from(hashKey(fullKey), 'hex'),
-        prefix: fullKey.slice(0, KEY_PREFIX_LENGTH),
+        ...secret,
         ownerId,
         createdById: caller.userId,
         createdAt: now,
@@ -329,21 +336,53 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
     /**
      * A new expiry makes an expired key active again, and leaves a revoked one revoked.
      *
-     * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`, `too_many_keys`; `role_denied` for an owner who did not
-     * create the key
+     * @throws Problem `key_not_found`, `invalid_request`, `rate_limited`, `too_many_keys`, `key_ended`; `role_denied` for an owner who
+     * did not create the key, and for the pause of an administrator
      */
-    async update(caller: Principal, id: string, change: KeyChange, onLimit?: OnLimit): Promise<ApiKey> {
+    async update(
+      caller: Principal,
+      id: string,
+      { isActive, ...change }: KeyUpdate,
+      onLimit?: OnLimit,
+    ): Promise<ApiKey> {
       requireManager(caller)
       const kept = await withoutKeptLimits(caller, id, change)
-      const data = changedColumns(caller, kept, rules, runtime.now())
+      const data = { ...changedColumns(caller, kept, rules, runtime.now()), isActive }
       if (!validate(id)) fail('key_not_found')
       await takeWrite(caller, onLimit)
       const where = { id, ...managedBy(caller) }
-      const key = await (data.expiresAt === undefined
-        ? updateKey(prisma, where, data, whoIs(caller))
-        : runQueued(() => updateExpiry(prisma, where, data, { ...rules, who: whoIs(caller) })))
+      const by = { ...rules, who: whoIs(caller), isAdmin: isAdmin(caller) }
+      const update = () => updateKey(prisma, where, data, by)
+      const key = await (data.expiresAt === undefined ? update() : runQueued(update))
       return key ?? refuseManaging(caller, id)
     },
+    /**
+     * Gives a key another secret, which is returned in full and not possible to see later. The one before can be used until the overlap
+     * ends. Requires an access token of a user who may create such a key.
+     *
+     * @throws Problem `key_not_found`, `invalid_request`, `access_token_required`, `role_denied`, `rate_limited`, `key_ended`,
+     * `rotation_pending`, `upgrade_pending`
+     */
+    async rotate(
+      caller: Principal,
+      id: string,
+      { overlapSeconds = OVERLAP_SECONDS }: KeyRotation,
+      onLimit?: OnLimit,
+    ): Promise<{ key: ApiKey; fullKey: string }> {
+      requireKeyMaker(caller)
+      checkRotation({ overlapSeconds })
+      const key = await find(caller, id)
+      if (!isAdmin(caller) && key.ownerId !== caller.userId)
+        fail('role_denied', 'Only an admin may make a secret for the key of another user.')
+      requireGrantable(caller, key.permissions)
+      await takeWrite(caller, onLimit)
+      const { fullKey, secret } = newSecret()
+      const by = { overlapSeconds, who: whoIs(caller) }
+      const rotated = await rotateSecret(prisma, { id, AND: [visibleTo(caller)] }, secret, by)
+      return { key: rotated ?? fail('key_not_found'), fullKey }
+    },
+    /** @throws Problem `invalid_request` */
+    checkRotation,
     /**
      * Sets the counter of the current period to zero. Reports and the ledger are not changed.
      *
@@ -391,9 +430,26 @@ const RESETS: Record<ResetPeriod, (id: string) => Prisma.Sql> = {
     UPDATE api_keys SET month_baseline = month_calls, month_reset_start = month_start WHERE id = ${id}::uuid`,
 }
 
-function requireKeyCreator(caller: Principal, { permissions }: NewKey): void {
-  requireToken(caller, 'API keys cannot create API keys.')
+/** How a key gets another secret. */
+export interface KeyRotation {
+  /** How long the secret before can be used, in seconds; a day by default, and never beyond the expiry of the key. */
+  readonly overlapSeconds?: number | undefined
+}
+
+const OVERLAP_SECONDS = 86_400
+export const OVERLAP_SECONDS_MAX = 2_592_000
+
+function checkRotation({ overlapSeconds = OVERLAP_SECONDS }: KeyRotation): void {
+  if (Number.isInteger(overlapSeconds) && overlapSeconds >= 0 && overlapSeconds <= OVERLAP_SECONDS_MAX) return
+  refuseField(['overlapSeconds'], `expected an integer of 0 to ${OVERLAP_SECONDS_MAX}.`)
+}
+
+function requireKeyMaker(caller: Principal): void {
+  requireToken(caller, 'API keys cannot create API keys or their secrets.')
   if (caller.role === 'user') fail('role_denied', 'This needs the role admin or premium.')
+}
+
+function requireGrantable(caller: Principal, permissions: readonly string[]): void {
   if (permissions.includes('admin') && !isAdmin(caller)) {
     fail('role_denied', 'Only an admin may grant the permission admin.')
   }

@@ -92,6 +92,12 @@ export const ERRORS = {
   key_unknown: { status: 401, retryable: false, text: 'This API key does not exist.' },
   key_expired: { status: 401, retryable: false, text: 'This API key has expired.' },
   key_revoked: { status: 401, retryable: false, text: 'This API key was revoked.' },
+  key_rotated: {
+    status: 401,
+    retryable: false,
+    text: 'This secret of the API key was replaced.',
+    next: 'send the secret that the last rotation of the key has returned.',
+  },
   owner_suspended: { status: 401, retryable: false, text: 'The owner of this credential is suspended.' },
   token_invalid: { status: 401, retryable: false, text: 'The access token is not valid.' },
   token_expired: { status: 401, retryable: false, text: 'The access token has expired.' },
@@ -105,6 +111,12 @@ export const ERRORS = {
     text: 'This gateway executes only the documents that its operator trusts.',
   },
   role_denied: { status: 403, retryable: false, text: "The user's role does not allow this." },
+  key_paused: { status: 403, retryable: false, text: 'This API key is paused.' },
+  address_denied: {
+    status: 403,
+    retryable: false,
+    text: 'This API key may not be used from this network address.',
+  },
   agent_denied: { status: 403, retryable: false, text: 'The API key may not use this agent.' },
 
   route_not_found: { status: 404, retryable: false, text: 'There is nothing at this path.' },
@@ -126,6 +138,24 @@ export const ERRORS = {
 
   username_taken: { status: 409, retryable: false, text: 'This username is taken.' },
   too_many_keys: { status: 409, retryable: false, text: 'This user has too many active API keys.' },
+  key_ended: {
+    status: 409,
+    retryable: false,
+    text: 'The API key was revoked or has expired.',
+    next: 'a new `expires_at` makes an expired key usable again; a revoked one stays revoked.',
+  },
+  rotation_pending: {
+    status: 409,
+    retryable: false,
+    text: 'The secret before the present one can still be used.',
+    next: 'wait until it ends, or rotate with an overlap of 0 seconds, which ends it now.',
+  },
+  upgrade_pending: {
+    status: 409,
+    retryable: false,
+    text: 'A process of an older version is running that does not know this.',
+    next: 'replace all processes by this version, then send the request again.',
+  },
   last_admin: { status: 409, retryable: false, text: 'The last active administrator must stay one.' },
   conversation_busy: {
     status: 409,

@@ -158,7 +158,7 @@ export class ReceivedUpload implements RunningCall {
       { observer: this.#observer },
     )
     const admitted = { keyId, ownerId }
-    const inUse = { ...admitted, callId: record.callId }
+    const inUse = { ...admitted, callId: record.callId, address }
     this.#endWatch = keyWatch.watch(inUse, (reason) => this.end('rejected', reason))
     this.#current = { record, admitted, startedMs: runtime.elapsedMs(), file }
     return this.#current

@@ -46,7 +46,7 @@ export async function runStep(
 async function requireNoOlderProcess(script: string, { sql, isShared }: MigrationConnection): Promise<void> {
   const minBuild = minBuildOf(script)
   if (minBuild === undefined || !isShared) return
-  const older = await sql.query<{ id: string; build: string }>(OLDER, [minBuild])
+  const older = await sql.query<{ id: string; build: string }>(OLDER_PROCESSES, [minBuild])
   if (older.length === 0) return
   const named = older.map(({ id, build }) => `${id} (${build || 'unknown'})`).join(', ')
   throw new Error(
@@ -54,7 +54,8 @@ async function requireNoOlderProcess(script: string, { sql, isShared }: Migratio
   )
 }
 
-const OLDER = `
+/** The living processes of versions before the migration `$1`. */
+export const OLDER_PROCESSES = `
 SELECT id, build FROM instances
 WHERE stopped_at IS NULL AND lease_until > now() AND build < $1 ORDER BY id LIMIT 10`
 

@@ -855,11 +855,18 @@ export const ApiKeyScalarFieldEnum = {
   id: 'id',
   hash: 'hash',
   prefix: 'prefix',
+  rotatedAt: 'rotatedAt',
+  secretUsedAt: 'secretUsedAt',
+  previousHash: 'previousHash',
+  previousPrefix: 'previousPrefix',
+  previousEndsAt: 'previousEndsAt',
+  previousUsedAt: 'previousUsedAt',
   name: 'name',
   nameKey: 'nameKey',
   description: 'description',
   permissions: 'permissions',
   allowedAgents: 'allowedAgents',
+  allowedAddresses: 'allowedAddresses',
   chatPerMinute: 'chatPerMinute',
   uploadPerMinute: 'uploadPerMinute',
   ownerId: 'ownerId',
@@ -867,6 +874,9 @@ export const ApiKeyScalarFieldEnum = {
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
+  pausedAt: 'pausedAt',
+  isPausedByAdmin: 'isPausedByAdmin',
+  restrictedAt: 'restrictedAt',
   lastUsedAt: 'lastUsedAt',
   totalCalls: 'totalCalls',
   dayStart: 'dayStart',
@@ -934,6 +944,7 @@ export const RefusalScalarFieldEnum = {
   at: 'at',
   keyId: 'keyId',
   ownerId: 'ownerId',
+  keyPrefix: 'keyPrefix',
   face: 'face',
   route: 'route',
   agent: 'agent',
@@ -1089,6 +1100,13 @@ export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMode
 
 
 /**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
  * Reference to a field of type 'Json'
  */
 export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
@@ -1099,13 +1117,6 @@ export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'J
  * Reference to a field of type 'QueryMode'
  */
 export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
-    
-
-
-/**
- * Reference to a field of type 'Boolean'
- */
-export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
     
 
 

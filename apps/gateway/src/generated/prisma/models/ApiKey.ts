@@ -52,6 +52,12 @@ export type ApiKeyMinAggregateOutputType = {
   id: string | null
   hash: runtime.Bytes | null
   prefix: string | null
+  rotatedAt: Date | null
+  secretUsedAt: Date | null
+  previousHash: runtime.Bytes | null
+  previousPrefix: string | null
+  previousEndsAt: Date | null
+  previousUsedAt: Date | null
   name: string | null
   nameKey: string | null
   description: string | null
@@ -62,6 +68,9 @@ export type ApiKeyMinAggregateOutputType = {
   createdAt: Date | null
   expiresAt: Date | null
   revokedAt: Date | null
+  pausedAt: Date | null
+  isPausedByAdmin: boolean | null
+  restrictedAt: Date | null
   lastUsedAt: Date | null
   totalCalls: bigint | null
   dayStart: Date | null
@@ -79,6 +88,12 @@ export type ApiKeyMaxAggregateOutputType = {
   id: string | null
   hash: runtime.Bytes | null
   prefix: string | null
+  rotatedAt: Date | null
+  secretUsedAt: Date | null
+  previousHash: runtime.Bytes | null
+  previousPrefix: string | null
+  previousEndsAt: Date | null
+  previousUsedAt: Date | null
   name: string | null
   nameKey: string | null
   description: string | null
@@ -89,6 +104,9 @@ export type ApiKeyMaxAggregateOutputType = {
   createdAt: Date | null
   expiresAt: Date | null
   revokedAt: Date | null
+  pausedAt: Date | null
+  isPausedByAdmin: boolean | null
+  restrictedAt: Date | null
   lastUsedAt: Date | null
   totalCalls: bigint | null
   dayStart: Date | null
@@ -106,11 +124,18 @@ export type ApiKeyCountAggregateOutputType = {
   id: number
   hash: number
   prefix: number
+  rotatedAt: number
+  secretUsedAt: number
+  previousHash: number
+  previousPrefix: number
+  previousEndsAt: number
+  previousUsedAt: number
   name: number
   nameKey: number
   description: number
   permissions: number
   allowedAgents: number
+  allowedAddresses: number
   chatPerMinute: number
   uploadPerMinute: number
   ownerId: number
@@ -118,6 +143,9 @@ export type ApiKeyCountAggregateOutputType = {
   createdAt: number
   expiresAt: number
   revokedAt: number
+  pausedAt: number
+  isPausedByAdmin: number
+  restrictedAt: number
   lastUsedAt: number
   totalCalls: number
   dayStart: number
@@ -159,6 +187,12 @@ export type ApiKeyMinAggregateInputType = {
   id?: true
   hash?: true
   prefix?: true
+  rotatedAt?: true
+  secretUsedAt?: true
+  previousHash?: true
+  previousPrefix?: true
+  previousEndsAt?: true
+  previousUsedAt?: true
   name?: true
   nameKey?: true
   description?: true
@@ -169,6 +203,9 @@ export type ApiKeyMinAggregateInputType = {
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
+  pausedAt?: true
+  isPausedByAdmin?: true
+  restrictedAt?: true
   lastUsedAt?: true
   totalCalls?: true
   dayStart?: true
@@ -186,6 +223,12 @@ export type ApiKeyMaxAggregateInputType = {
   id?: true
   hash?: true
   prefix?: true
+  rotatedAt?: true
+  secretUsedAt?: true
+  previousHash?: true
+  previousPrefix?: true
+  previousEndsAt?: true
+  previousUsedAt?: true
   name?: true
   nameKey?: true
   description?: true
@@ -196,6 +239,9 @@ export type ApiKeyMaxAggregateInputType = {
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
+  pausedAt?: true
+  isPausedByAdmin?: true
+  restrictedAt?: true
   lastUsedAt?: true
   totalCalls?: true
   dayStart?: true
@@ -213,11 +259,18 @@ export type ApiKeyCountAggregateInputType = {
   id?: true
   hash?: true
   prefix?: true
+  rotatedAt?: true
+  secretUsedAt?: true
+  previousHash?: true
+  previousPrefix?: true
+  previousEndsAt?: true
+  previousUsedAt?: true
   name?: true
   nameKey?: true
   description?: true
   permissions?: true
   allowedAgents?: true
+  allowedAddresses?: true
   chatPerMinute?: true
   uploadPerMinute?: true
   ownerId?: true
@@ -225,6 +278,9 @@ export type ApiKeyCountAggregateInputType = {
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
+  pausedAt?: true
+  isPausedByAdmin?: true
+  restrictedAt?: true
   lastUsedAt?: true
   totalCalls?: true
   dayStart?: true
@@ -329,11 +385,18 @@ export type ApiKeyGroupByOutputType = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt: Date | null
+  secretUsedAt: Date | null
+  previousHash: runtime.Bytes | null
+  previousPrefix: string | null
+  previousEndsAt: Date | null
+  previousUsedAt: Date | null
   name: string
   nameKey: string
   description: string
   permissions: string[]
   allowedAgents: string[]
+  allowedAddresses: string[]
   chatPerMinute: number | null
   uploadPerMinute: number | null
   ownerId: string
@@ -341,6 +404,9 @@ export type ApiKeyGroupByOutputType = {
   createdAt: Date
   expiresAt: Date
   revokedAt: Date | null
+  pausedAt: Date | null
+  isPausedByAdmin: boolean
+  restrictedAt: Date | null
   lastUsedAt: Date | null
   totalCalls: bigint
   dayStart: Date
@@ -381,11 +447,18 @@ export type ApiKeyWhereInput = {
   id?: Prisma.UuidFilter<"ApiKey"> | string
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes
   prefix?: Prisma.StringFilter<"ApiKey"> | string
+  rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  secretUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
+  previousPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  previousEndsAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   name?: Prisma.StringFilter<"ApiKey"> | string
   nameKey?: Prisma.StringFilter<"ApiKey"> | string
   description?: Prisma.StringFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   chatPerMinute?: Prisma.IntNullableFilter<"ApiKey"> | number | null
   uploadPerMinute?: Prisma.IntNullableFilter<"ApiKey"> | number | null
   ownerId?: Prisma.UuidFilter<"ApiKey"> | string
@@ -393,6 +466,9 @@ export type ApiKeyWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  pausedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFilter<"ApiKey"> | boolean
+  restrictedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   totalCalls?: Prisma.BigIntFilter<"ApiKey"> | bigint | number
   dayStart?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
@@ -413,11 +489,18 @@ export type ApiKeyOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  secretUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousPrefix?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   name?: Prisma.SortOrder
   nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   allowedAgents?: Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
   chatPerMinute?: Prisma.SortOrderInput | Prisma.SortOrder
   uploadPerMinute?: Prisma.SortOrderInput | Prisma.SortOrder
   ownerId?: Prisma.SortOrder
@@ -425,6 +508,9 @@ export type ApiKeyOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  isPausedByAdmin?: Prisma.SortOrder
+  restrictedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   totalCalls?: Prisma.SortOrder
   dayStart?: Prisma.SortOrder
@@ -444,15 +530,22 @@ export type ApiKeyOrderByWithRelationInput = {
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   id?: string
   hash?: runtime.Bytes
+  previousHash?: runtime.Bytes
   AND?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   OR?: Prisma.ApiKeyWhereInput[]
   NOT?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   prefix?: Prisma.StringFilter<"ApiKey"> | string
+  rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  secretUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  previousEndsAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   name?: Prisma.StringFilter<"ApiKey"> | string
   nameKey?: Prisma.StringFilter<"ApiKey"> | string
   description?: Prisma.StringFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   chatPerMinute?: Prisma.IntNullableFilter<"ApiKey"> | number | null
   uploadPerMinute?: Prisma.IntNullableFilter<"ApiKey"> | number | null
   ownerId?: Prisma.UuidFilter<"ApiKey"> | string
@@ -460,6 +553,9 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  pausedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFilter<"ApiKey"> | boolean
+  restrictedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   totalCalls?: Prisma.BigIntFilter<"ApiKey"> | bigint | number
   dayStart?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
@@ -474,17 +570,24 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   owner?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   createdBy?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   uploads?: Prisma.UploadListRelationFilter
-}, "id" | "hash">
+}, "id" | "hash" | "previousHash">
 
 export type ApiKeyOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  secretUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousPrefix?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   name?: Prisma.SortOrder
   nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   allowedAgents?: Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
   chatPerMinute?: Prisma.SortOrderInput | Prisma.SortOrder
   uploadPerMinute?: Prisma.SortOrderInput | Prisma.SortOrder
   ownerId?: Prisma.SortOrder
@@ -492,6 +595,9 @@ export type ApiKeyOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  isPausedByAdmin?: Prisma.SortOrder
+  restrictedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   totalCalls?: Prisma.SortOrder
   dayStart?: Prisma.SortOrder
@@ -517,11 +623,18 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"ApiKey"> | string
   hash?: Prisma.BytesWithAggregatesFilter<"ApiKey"> | runtime.Bytes
   prefix?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
+  rotatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  secretUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  previousHash?: Prisma.BytesNullableWithAggregatesFilter<"ApiKey"> | runtime.Bytes | null
+  previousPrefix?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
+  previousEndsAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  previousUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   name?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   nameKey?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   description?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   chatPerMinute?: Prisma.IntNullableWithAggregatesFilter<"ApiKey"> | number | null
   uploadPerMinute?: Prisma.IntNullableWithAggregatesFilter<"ApiKey"> | number | null
   ownerId?: Prisma.UuidWithAggregatesFilter<"ApiKey"> | string
@@ -529,6 +642,9 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  isPausedByAdmin?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean
+  restrictedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   totalCalls?: Prisma.BigIntWithAggregatesFilter<"ApiKey"> | bigint | number
   dayStart?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string
@@ -546,16 +662,26 @@ export type ApiKeyCreateInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -576,11 +702,18 @@ export type ApiKeyUncheckedCreateInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   ownerId: string
@@ -588,6 +721,9 @@ export type ApiKeyUncheckedCreateInput = {
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -606,16 +742,26 @@ export type ApiKeyUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -636,11 +782,18 @@ export type ApiKeyUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
@@ -648,6 +801,9 @@ export type ApiKeyUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -666,11 +822,18 @@ export type ApiKeyCreateManyInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   ownerId: string
@@ -678,6 +841,9 @@ export type ApiKeyCreateManyInput = {
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -695,16 +861,26 @@ export type ApiKeyUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -722,11 +898,18 @@ export type ApiKeyUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
@@ -734,6 +917,9 @@ export type ApiKeyUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -769,11 +955,18 @@ export type ApiKeyCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrder
+  secretUsedAt?: Prisma.SortOrder
+  previousHash?: Prisma.SortOrder
+  previousPrefix?: Prisma.SortOrder
+  previousEndsAt?: Prisma.SortOrder
+  previousUsedAt?: Prisma.SortOrder
   name?: Prisma.SortOrder
   nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   allowedAgents?: Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
   chatPerMinute?: Prisma.SortOrder
   uploadPerMinute?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
@@ -781,6 +974,9 @@ export type ApiKeyCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrder
+  isPausedByAdmin?: Prisma.SortOrder
+  restrictedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   totalCalls?: Prisma.SortOrder
   dayStart?: Prisma.SortOrder
@@ -809,6 +1005,12 @@ export type ApiKeyMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrder
+  secretUsedAt?: Prisma.SortOrder
+  previousHash?: Prisma.SortOrder
+  previousPrefix?: Prisma.SortOrder
+  previousEndsAt?: Prisma.SortOrder
+  previousUsedAt?: Prisma.SortOrder
   name?: Prisma.SortOrder
   nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
@@ -819,6 +1021,9 @@ export type ApiKeyMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrder
+  isPausedByAdmin?: Prisma.SortOrder
+  restrictedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   totalCalls?: Prisma.SortOrder
   dayStart?: Prisma.SortOrder
@@ -836,6 +1041,12 @@ export type ApiKeyMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   hash?: Prisma.SortOrder
   prefix?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrder
+  secretUsedAt?: Prisma.SortOrder
+  previousHash?: Prisma.SortOrder
+  previousPrefix?: Prisma.SortOrder
+  previousEndsAt?: Prisma.SortOrder
+  previousUsedAt?: Prisma.SortOrder
   name?: Prisma.SortOrder
   nameKey?: Prisma.SortOrder
   description?: Prisma.SortOrder
@@ -846,6 +1057,9 @@ export type ApiKeyMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  pausedAt?: Prisma.SortOrder
+  isPausedByAdmin?: Prisma.SortOrder
+  restrictedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   totalCalls?: Prisma.SortOrder
   dayStart?: Prisma.SortOrder
@@ -967,8 +1181,20 @@ export type ApiKeyCreateallowedAgentsInput = {
   set: string[]
 }
 
+export type ApiKeyCreateallowedAddressesInput = {
+  set: string[]
+}
+
 export type BytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes
+}
+
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
 }
 
 export type ApiKeyUpdatepermissionsInput = {
@@ -981,12 +1207,21 @@ export type ApiKeyUpdateallowedAgentsInput = {
   push?: string | string[]
 }
 
+export type ApiKeyUpdateallowedAddressesInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type NullableIntFieldUpdateOperationsInput = {
   set?: number | null
   increment?: number
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
 }
 
 export type ApiKeyCreateNestedOneWithoutUploadsInput = {
@@ -1007,16 +1242,26 @@ export type ApiKeyCreateWithoutOwnerInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1036,17 +1281,27 @@ export type ApiKeyUncheckedCreateWithoutOwnerInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   createdById: string
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1075,16 +1330,26 @@ export type ApiKeyCreateWithoutCreatedByInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1104,17 +1369,27 @@ export type ApiKeyUncheckedCreateWithoutCreatedByInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   ownerId: string
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1162,11 +1437,18 @@ export type ApiKeyScalarWhereInput = {
   id?: Prisma.UuidFilter<"ApiKey"> | string
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes
   prefix?: Prisma.StringFilter<"ApiKey"> | string
+  rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  secretUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
+  previousPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  previousEndsAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   name?: Prisma.StringFilter<"ApiKey"> | string
   nameKey?: Prisma.StringFilter<"ApiKey"> | string
   description?: Prisma.StringFilter<"ApiKey"> | string
   permissions?: Prisma.StringNullableListFilter<"ApiKey">
   allowedAgents?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   chatPerMinute?: Prisma.IntNullableFilter<"ApiKey"> | number | null
   uploadPerMinute?: Prisma.IntNullableFilter<"ApiKey"> | number | null
   ownerId?: Prisma.UuidFilter<"ApiKey"> | string
@@ -1174,6 +1456,9 @@ export type ApiKeyScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  pausedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFilter<"ApiKey"> | boolean
+  restrictedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   totalCalls?: Prisma.BigIntFilter<"ApiKey"> | bigint | number
   dayStart?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
@@ -1207,16 +1492,26 @@ export type ApiKeyCreateWithoutUploadsInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1236,11 +1531,18 @@ export type ApiKeyUncheckedCreateWithoutUploadsInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   ownerId: string
@@ -1248,6 +1550,9 @@ export type ApiKeyUncheckedCreateWithoutUploadsInput = {
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1281,16 +1586,26 @@ export type ApiKeyUpdateWithoutUploadsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1310,11 +1625,18 @@ export type ApiKeyUncheckedUpdateWithoutUploadsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1322,6 +1644,9 @@ export type ApiKeyUncheckedUpdateWithoutUploadsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1339,17 +1664,27 @@ export type ApiKeyCreateManyOwnerInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   createdById: string
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1367,17 +1702,27 @@ export type ApiKeyCreateManyCreatedByInput = {
   id: string
   hash: runtime.Bytes
   prefix: string
+  rotatedAt?: Date | string | null
+  secretUsedAt?: Date | string | null
+  previousHash?: runtime.Bytes | null
+  previousPrefix?: string | null
+  previousEndsAt?: Date | string | null
+  previousUsedAt?: Date | string | null
   name: string
   nameKey: string
   description: string
   permissions?: Prisma.ApiKeyCreatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyCreateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   chatPerMinute?: number | null
   uploadPerMinute?: number | null
   ownerId: string
   createdAt: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  pausedAt?: Date | string | null
+  isPausedByAdmin?: boolean
+  restrictedAt?: Date | string | null
   lastUsedAt?: Date | string | null
   totalCalls?: bigint | number
   dayStart?: Date | string
@@ -1395,16 +1740,26 @@ export type ApiKeyUpdateWithoutOwnerInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1424,17 +1779,27 @@ export type ApiKeyUncheckedUpdateWithoutOwnerInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdById?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1453,17 +1818,27 @@ export type ApiKeyUncheckedUpdateManyWithoutOwnerInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdById?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1481,16 +1856,26 @@ export type ApiKeyUpdateWithoutCreatedByInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1510,17 +1895,27 @@ export type ApiKeyUncheckedUpdateWithoutCreatedByInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1539,17 +1934,27 @@ export type ApiKeyUncheckedUpdateManyWithoutCreatedByInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secretUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   name?: Prisma.StringFieldUpdateOperationsInput | string
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.ApiKeyUpdatepermissionsInput | string[]
   allowedAgents?: Prisma.ApiKeyUpdateallowedAgentsInput | string[]
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   chatPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   uploadPerMinute?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isPausedByAdmin?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  restrictedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   totalCalls?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   dayStart?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1598,11 +2003,18 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   id?: boolean
   hash?: boolean
   prefix?: boolean
+  rotatedAt?: boolean
+  secretUsedAt?: boolean
+  previousHash?: boolean
+  previousPrefix?: boolean
+  previousEndsAt?: boolean
+  previousUsedAt?: boolean
   name?: boolean
   nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
+  allowedAddresses?: boolean
   chatPerMinute?: boolean
   uploadPerMinute?: boolean
   ownerId?: boolean
@@ -1610,6 +2022,9 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  pausedAt?: boolean
+  isPausedByAdmin?: boolean
+  restrictedAt?: boolean
   lastUsedAt?: boolean
   totalCalls?: boolean
   dayStart?: boolean
@@ -1631,11 +2046,18 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   hash?: boolean
   prefix?: boolean
+  rotatedAt?: boolean
+  secretUsedAt?: boolean
+  previousHash?: boolean
+  previousPrefix?: boolean
+  previousEndsAt?: boolean
+  previousUsedAt?: boolean
   name?: boolean
   nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
+  allowedAddresses?: boolean
   chatPerMinute?: boolean
   uploadPerMinute?: boolean
   ownerId?: boolean
@@ -1643,6 +2065,9 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  pausedAt?: boolean
+  isPausedByAdmin?: boolean
+  restrictedAt?: boolean
   lastUsedAt?: boolean
   totalCalls?: boolean
   dayStart?: boolean
@@ -1662,11 +2087,18 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   hash?: boolean
   prefix?: boolean
+  rotatedAt?: boolean
+  secretUsedAt?: boolean
+  previousHash?: boolean
+  previousPrefix?: boolean
+  previousEndsAt?: boolean
+  previousUsedAt?: boolean
   name?: boolean
   nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
+  allowedAddresses?: boolean
   chatPerMinute?: boolean
   uploadPerMinute?: boolean
   ownerId?: boolean
@@ -1674,6 +2106,9 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  pausedAt?: boolean
+  isPausedByAdmin?: boolean
+  restrictedAt?: boolean
   lastUsedAt?: boolean
   totalCalls?: boolean
   dayStart?: boolean
@@ -1693,11 +2128,18 @@ export type ApiKeySelectScalar = {
   id?: boolean
   hash?: boolean
   prefix?: boolean
+  rotatedAt?: boolean
+  secretUsedAt?: boolean
+  previousHash?: boolean
+  previousPrefix?: boolean
+  previousEndsAt?: boolean
+  previousUsedAt?: boolean
   name?: boolean
   nameKey?: boolean
   description?: boolean
   permissions?: boolean
   allowedAgents?: boolean
+  allowedAddresses?: boolean
   chatPerMinute?: boolean
   uploadPerMinute?: boolean
   ownerId?: boolean
@@ -1705,6 +2147,9 @@ export type ApiKeySelectScalar = {
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  pausedAt?: boolean
+  isPausedByAdmin?: boolean
+  restrictedAt?: boolean
   lastUsedAt?: boolean
   totalCalls?: boolean
   dayStart?: boolean
@@ -1718,7 +2163,7 @@ export type ApiKeySelectScalar = {
   monthResetStart?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "prefix" | "name" | "nameKey" | "description" | "permissions" | "allowedAgents" | "chatPerMinute" | "uploadPerMinute" | "ownerId" | "createdById" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "totalCalls" | "dayStart" | "dayCalls" | "monthStart" | "monthCalls" | "totalBaseline" | "dayBaseline" | "dayResetStart" | "monthBaseline" | "monthResetStart", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "prefix" | "rotatedAt" | "secretUsedAt" | "previousHash" | "previousPrefix" | "previousEndsAt" | "previousUsedAt" | "name" | "nameKey" | "description" | "permissions" | "allowedAgents" | "allowedAddresses" | "chatPerMinute" | "uploadPerMinute" | "ownerId" | "createdById" | "createdAt" | "expiresAt" | "revokedAt" | "pausedAt" | "isPausedByAdmin" | "restrictedAt" | "lastUsedAt" | "totalCalls" | "dayStart" | "dayCalls" | "monthStart" | "monthCalls" | "totalBaseline" | "dayBaseline" | "dayResetStart" | "monthBaseline" | "monthResetStart", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   createdBy?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1744,10 +2189,25 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
-     * SHA-256 of the whole key; the key itself is never stored.
+     * SHA-256 of the present secret, which is the whole key as callers send it; a secret itself is never stored.
      */
     hash: runtime.Bytes
     prefix: string
+    /**
+     * When the present secret was made; null if it is the first one.
+     */
+    rotatedAt: Date | null
+    /**
+     * The last use of the present secret, as far as processes that know of rotation have seen it.
+     */
+    secretUsedAt: Date | null
+    /**
+     * The secret before the present one. There is room for one, so that no more than two are ever valid.
+     */
+    previousHash: runtime.Bytes | null
+    previousPrefix: string | null
+    previousEndsAt: Date | null
+    previousUsedAt: Date | null
     name: string
     /**
      * The name without regard to case (core/requests/input/case-key.ts), for searches and lists by name, in the order of its bytes.
@@ -1759,6 +2219,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * Entries of the form `agent` or `agent/app`; an empty list allows all.
      */
     allowedAgents: string[]
+    /**
+     * Addresses and ranges in the form of core/requests/allowed-addresses.ts; an empty list allows all.
+     */
+    allowedAddresses: string[]
     chatPerMinute: number | null
     uploadPerMinute: number | null
     ownerId: string
@@ -1766,6 +2230,15 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     createdAt: Date
     expiresAt: Date
     revokedAt: Date | null
+    pausedAt: Date | null
+    isPausedByAdmin: boolean
+    /**
+     * The last change of a pause or of the allowed addresses, for the look at the keys of running calls.
+     */
+    restrictedAt: Date | null
+    /**
+     * The last use of any of its secrets.
+     */
     lastUsedAt: Date | null
     totalCalls: bigint
     /**
@@ -2212,11 +2685,18 @@ export interface ApiKeyFieldRefs {
   readonly id: Prisma.FieldRef<"ApiKey", 'String'>
   readonly hash: Prisma.FieldRef<"ApiKey", 'Bytes'>
   readonly prefix: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly rotatedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly secretUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly previousHash: Prisma.FieldRef<"ApiKey", 'Bytes'>
+  readonly previousPrefix: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly previousEndsAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly previousUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly name: Prisma.FieldRef<"ApiKey", 'String'>
   readonly nameKey: Prisma.FieldRef<"ApiKey", 'String'>
   readonly description: Prisma.FieldRef<"ApiKey", 'String'>
   readonly permissions: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly allowedAgents: Prisma.FieldRef<"ApiKey", 'String[]'>
+  readonly allowedAddresses: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly chatPerMinute: Prisma.FieldRef<"ApiKey", 'Int'>
   readonly uploadPerMinute: Prisma.FieldRef<"ApiKey", 'Int'>
   readonly ownerId: Prisma.FieldRef<"ApiKey", 'String'>
@@ -2224,6 +2704,9 @@ export interface ApiKeyFieldRefs {
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly pausedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly isPausedByAdmin: Prisma.FieldRef<"ApiKey", 'Boolean'>
+  readonly restrictedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly totalCalls: Prisma.FieldRef<"ApiKey", 'BigInt'>
   readonly dayStart: Prisma.FieldRef<"ApiKey", 'DateTime'>

@@ -44,6 +44,7 @@ export type RefusalMinAggregateOutputType = {
   at: Date | null
   keyId: string | null
   ownerId: string | null
+  keyPrefix: string | null
   face: string | null
   route: string | null
   agent: string | null
@@ -62,6 +63,7 @@ export type RefusalMaxAggregateOutputType = {
   at: Date | null
   keyId: string | null
   ownerId: string | null
+  keyPrefix: string | null
   face: string | null
   route: string | null
   agent: string | null
@@ -80,6 +82,7 @@ export type RefusalCountAggregateOutputType = {
   at: number
   keyId: number
   ownerId: number
+  keyPrefix: number
   face: number
   route: number
   agent: number
@@ -112,6 +115,7 @@ export type RefusalMinAggregateInputType = {
   at?: true
   keyId?: true
   ownerId?: true
+  keyPrefix?: true
   face?: true
   route?: true
   agent?: true
@@ -130,6 +134,7 @@ export type RefusalMaxAggregateInputType = {
   at?: true
   keyId?: true
   ownerId?: true
+  keyPrefix?: true
   face?: true
   route?: true
   agent?: true
@@ -148,6 +153,7 @@ export type RefusalCountAggregateInputType = {
   at?: true
   keyId?: true
   ownerId?: true
+  keyPrefix?: true
   face?: true
   route?: true
   agent?: true
@@ -253,6 +259,7 @@ export type RefusalGroupByOutputType = {
   at: Date
   keyId: string | null
   ownerId: string
+  keyPrefix: string
   face: string
   route: string
   agent: string
@@ -294,6 +301,7 @@ export type RefusalWhereInput = {
   at?: Prisma.DateTimeFilter<"Refusal"> | Date | string
   keyId?: Prisma.UuidNullableFilter<"Refusal"> | string | null
   ownerId?: Prisma.UuidFilter<"Refusal"> | string
+  keyPrefix?: Prisma.StringFilter<"Refusal"> | string
   face?: Prisma.StringFilter<"Refusal"> | string
   route?: Prisma.StringFilter<"Refusal"> | string
   agent?: Prisma.StringFilter<"Refusal"> | string
@@ -312,6 +320,7 @@ export type RefusalOrderByWithRelationInput = {
   at?: Prisma.SortOrder
   keyId?: Prisma.SortOrderInput | Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  keyPrefix?: Prisma.SortOrder
   face?: Prisma.SortOrder
   route?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -333,6 +342,7 @@ export type RefusalWhereUniqueInput = Prisma.AtLeast<{
   at?: Prisma.DateTimeFilter<"Refusal"> | Date | string
   keyId?: Prisma.UuidNullableFilter<"Refusal"> | string | null
   ownerId?: Prisma.UuidFilter<"Refusal"> | string
+  keyPrefix?: Prisma.StringFilter<"Refusal"> | string
   face?: Prisma.StringFilter<"Refusal"> | string
   route?: Prisma.StringFilter<"Refusal"> | string
   agent?: Prisma.StringFilter<"Refusal"> | string
@@ -351,6 +361,7 @@ export type RefusalOrderByWithAggregationInput = {
   at?: Prisma.SortOrder
   keyId?: Prisma.SortOrderInput | Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  keyPrefix?: Prisma.SortOrder
   face?: Prisma.SortOrder
   route?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -377,6 +388,7 @@ export type RefusalScalarWhereWithAggregatesInput = {
   at?: Prisma.DateTimeWithAggregatesFilter<"Refusal"> | Date | string
   keyId?: Prisma.UuidNullableWithAggregatesFilter<"Refusal"> | string | null
   ownerId?: Prisma.UuidWithAggregatesFilter<"Refusal"> | string
+  keyPrefix?: Prisma.StringWithAggregatesFilter<"Refusal"> | string
   face?: Prisma.StringWithAggregatesFilter<"Refusal"> | string
   route?: Prisma.StringWithAggregatesFilter<"Refusal"> | string
   agent?: Prisma.StringWithAggregatesFilter<"Refusal"> | string
@@ -395,6 +407,7 @@ export type RefusalCreateInput = {
   at: Date | string
   keyId?: string | null
   ownerId: string
+  keyPrefix?: string
   face: string
   route: string
   agent?: string
@@ -413,6 +426,7 @@ export type RefusalUncheckedCreateInput = {
   at: Date | string
   keyId?: string | null
   ownerId: string
+  keyPrefix?: string
   face: string
   route: string
   agent?: string
@@ -431,6 +445,7 @@ export type RefusalUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   face?: Prisma.StringFieldUpdateOperationsInput | string
   route?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -449,6 +464,7 @@ export type RefusalUncheckedUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   face?: Prisma.StringFieldUpdateOperationsInput | string
   route?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -467,6 +483,7 @@ export type RefusalCreateManyInput = {
   at: Date | string
   keyId?: string | null
   ownerId: string
+  keyPrefix?: string
   face: string
   route: string
   agent?: string
@@ -485,6 +502,7 @@ export type RefusalUpdateManyMutationInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   face?: Prisma.StringFieldUpdateOperationsInput | string
   route?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -503,6 +521,7 @@ export type RefusalUncheckedUpdateManyInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   face?: Prisma.StringFieldUpdateOperationsInput | string
   route?: Prisma.StringFieldUpdateOperationsInput | string
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -521,6 +540,7 @@ export type RefusalCountOrderByAggregateInput = {
   at?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  keyPrefix?: Prisma.SortOrder
   face?: Prisma.SortOrder
   route?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -545,6 +565,7 @@ export type RefusalMaxOrderByAggregateInput = {
   at?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  keyPrefix?: Prisma.SortOrder
   face?: Prisma.SortOrder
   route?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -563,6 +584,7 @@ export type RefusalMinOrderByAggregateInput = {
   at?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
+  keyPrefix?: Prisma.SortOrder
   face?: Prisma.SortOrder
   route?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -589,6 +611,7 @@ export type RefusalSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   at?: boolean
   keyId?: boolean
   ownerId?: boolean
+  keyPrefix?: boolean
   face?: boolean
   route?: boolean
   agent?: boolean
@@ -607,6 +630,7 @@ export type RefusalSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   at?: boolean
   keyId?: boolean
   ownerId?: boolean
+  keyPrefix?: boolean
   face?: boolean
   route?: boolean
   agent?: boolean
@@ -625,6 +649,7 @@ export type RefusalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   at?: boolean
   keyId?: boolean
   ownerId?: boolean
+  keyPrefix?: boolean
   face?: boolean
   route?: boolean
   agent?: boolean
@@ -643,6 +668,7 @@ export type RefusalSelectScalar = {
   at?: boolean
   keyId?: boolean
   ownerId?: boolean
+  keyPrefix?: boolean
   face?: boolean
   route?: boolean
   agent?: boolean
@@ -655,7 +681,7 @@ export type RefusalSelectScalar = {
   field?: boolean
 }
 
-export type RefusalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "at" | "keyId" | "ownerId" | "face" | "route" | "agent" | "reason" | "status" | "limit" | "limitPoints" | "limitWindowSeconds" | "limitOf" | "field", ExtArgs["result"]["refusal"]>
+export type RefusalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "requestId" | "at" | "keyId" | "ownerId" | "keyPrefix" | "face" | "route" | "agent" | "reason" | "status" | "limit" | "limitPoints" | "limitWindowSeconds" | "limitOf" | "field", ExtArgs["result"]["refusal"]>
 
 export type $RefusalPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Refusal"
@@ -669,6 +695,10 @@ export type $RefusalPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     keyId: string | null
     ownerId: string
+    /**
+     * The prefix of the secret that was presented; empty for an access token, and of processes that did not record it.
+     */
+    keyPrefix: string
     face: string
     /**
      * The template of the path, or the root field of the GraphQL operation.
@@ -1119,6 +1149,7 @@ export interface RefusalFieldRefs {
   readonly at: Prisma.FieldRef<"Refusal", 'DateTime'>
   readonly keyId: Prisma.FieldRef<"Refusal", 'String'>
   readonly ownerId: Prisma.FieldRef<"Refusal", 'String'>
+  readonly keyPrefix: Prisma.FieldRef<"Refusal", 'String'>
   readonly face: Prisma.FieldRef<"Refusal", 'String'>
   readonly route: Prisma.FieldRef<"Refusal", 'String'>
   readonly agent: Prisma.FieldRef<"Refusal", 'String'>
