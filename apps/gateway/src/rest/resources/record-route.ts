@@ -76,7 +76,8 @@ export function recordRoutes<Row, Seen>(
       response: { 200: data, ...problems(...body, ...guardReasons, ...reasons) },
     }
     // A form of which nothing is required need not be sent to do something.
-    const isBodyOptional = method === 'POST' && input !== undefined && !input.schema.required?.length
+    const hasRequired = Object.values(input?.fields ?? {}).some(({ isRequired }) => isRequired === true)
+    const isBodyOptional = method === 'POST' && input !== undefined && !hasRequired
     const config = input !== undefined && check !== undefined ? { judge: input.judgedBy(check) } : {}
     app.route<{ Params: Readonly<Record<string, string>> }>({
       method,
@@ -84,7 +85,7 @@ export function recordRoutes<Row, Seen>(
       schema,
       onRequest,
       config,
-      ...(isBodyOptional && { preValidation: takeNoBody }),
+      ...(isBodyOptional ? { preValidation: takeNoBody } : {}),
       ...(isRead && bounds),
       async handler(request, reply) {
         const row = await call({
