@@ -9,7 +9,7 @@ import type { CallKind } from '#core/ledger/call-kinds.ts'
 import type { ClaimLookUp } from '#core/ledger/kept-claims.ts'
 import type { Ledger } from '#core/ledger/ledger.ts'
 import { exceeded, type Limits } from '#core/limits/limits.ts'
-import { canonicalAddress, isAllowedAddress } from '#core/requests/allowed-addresses.ts'
+import { addressDetail, canonicalAddress, isAllowedAddress } from '#core/requests/allowed-addresses.ts'
 import type { CallObserver, CallRecord } from './call-events.ts'
 import type { CallSlot } from './call-slot.ts'
 import type { Place } from './places.ts'
@@ -102,7 +102,8 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
           ({ invalid, allowedAddresses }) => invalid !== null || !isAllowedAddress(allowedAddresses, address),
         )) ?? fail('key_unknown')
       // Before the limit, whose points a stolen key would use up for those who may use it.
-      if (own.invalid === null && !isAllowedAddress(own.allowedAddresses, address)) fail('address_denied')
+      if (own.invalid === null && !isAllowedAddress(own.allowedAddresses, address))
+        fail('address_denied', addressDetail(address))
       if (space.isLow) fail('unavailable', DISK_FULL)
       place?.takeFor(own)
       const verdict = await limits[kind].take(own.keyId, own[OWN_LIMIT[kind]])

@@ -6,6 +6,7 @@ import { partOf } from '#core/base/errors/problem-of.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
 import { wasNeverSent } from '#core/database/never-sent.ts'
+import { addressDetail } from '#core/requests/allowed-addresses.ts'
 import type { Traced } from '#core/requests/request-trace.ts'
 import type { Admission, AdmissionAnswer, Admitted, PendingAdmission } from './admission-row.ts'
 import { ADMIT, ADMIT_ONE } from './admission-sql.ts'
@@ -222,11 +223,12 @@ interface LedgerBatch {
 
 function refusalDetail(
   refusal: ErrorReason,
-  { kind }: Pick<Admission, 'kind'>,
+  { kind, address }: Pick<Admission, 'kind' | 'address'>,
   [, , , maxApiCalls, , , , quotaPeriod]: AdmissionAnswer,
   now: Date,
 ): string | undefined {
   if (refusal === 'permission_denied') return `the API key needs the permission ${kind}.`
+  if (refusal === 'address_denied') return addressDetail(address)
   if (refusal !== 'quota_exceeded') return undefined
   const end = periodEnd(knownPeriod(quotaPeriod ?? ''), now)?.toISOString()
   const next =

@@ -13,7 +13,8 @@ export const ALLOWED_ADDRESSES_MAX = 50
 
 /** The address of a client as PostgreSQL reads it; empty for what is none, which no list allows. */
 export function canonicalAddress(address: string): string {
-  return clientOf(address)?.toString() ?? ''
+  // Node takes only the form of IPv4 that is canonical.
+  return isIP(address) === 4 ? address : (clientOf(address)?.toString() ?? '')
 }
 
 /** Whether the list allows the address; an empty list allows all. */
@@ -25,6 +26,11 @@ export function isAllowedAddress(allowed: readonly string[], address: string): b
     const [network, bits] = rangeOf(entry) ?? []
     return network !== undefined && network.kind() === client.kind() && client.match(network, bits)
   })
+}
+
+/** What a refused client is told, so that its owner sees what a proxy has made of its address. */
+export function addressDetail(address: string): string {
+  return `the request came from ${canonicalAddress(address) || 'no readable address'}, which the key does not allow.`
 }
 
 /** The same in SQL, for the columns of a key and the {@link canonicalAddress} `address` of a call. */

@@ -7,7 +7,7 @@ import { type ErrorReason, Problem } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { DiskSpace } from '#core/database/disk/disk-space.ts'
 import type { Limits } from '#core/limits/limits.ts'
-import { isAllowedAddress } from '#core/requests/allowed-addresses.ts'
+import { addressDetail, isAllowedAddress } from '#core/requests/allowed-addresses.ts'
 import { isManager, knownRole, type Permission, type Principal } from '#core/requests/principal.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -73,7 +73,8 @@ export function createAuthentication({ sql, space, limits, tokens, endUsers }: A
     const isElsewhere = !isAllowedAddress(row.allowed_addresses, address)
     const refusal = row.refusal ?? (isElsewhere ? 'address_denied' : null)
     if (refusal !== null) {
-      const problem = new Problem(refusal).refusing({ keyId: row.key_id, ownerId: row.owner_id })
+      const detail = refusal === 'address_denied' ? addressDetail(address) : undefined
+      const problem = new Problem(refusal, { detail }).refusing({ keyId: row.key_id, ownerId: row.owner_id })
       if (problem.status === 401) return refuseKey(limits, address, problem)
       throw problem
     }
