@@ -111,7 +111,12 @@ export const ERRORS = {
     text: 'This gateway executes only the documents that its operator trusts.',
   },
   role_denied: { status: 403, retryable: false, text: "The user's role does not allow this." },
-  key_paused: { status: 403, retryable: false, text: 'This API key is paused.' },
+  key_paused: {
+    status: 403,
+    retryable: false,
+    text: 'This API key is paused.',
+    next: 'the creator of the key or an administrator can lift the pause.',
+  },
   address_denied: {
     status: 403,
     retryable: false,
