@@ -3,6 +3,7 @@ import pg from 'pg'
 import { systemRuntime } from '../../apps/gateway/src/core/base/runtime.ts'
 import type { Database } from '../../apps/gateway/src/core/database/database.ts'
 import { openDatabase } from '../../apps/gateway/src/core/database/open.ts'
+import type { Admission } from '../../apps/gateway/src/core/ledger/admission-row.ts'
 import { createLedger, type Ledger } from '../../apps/gateway/src/core/ledger/ledger.ts'
 import { printTable } from '../figures/print-table.ts'
 import type { Stage } from '../stage.ts'
@@ -54,6 +55,8 @@ export async function bench(stage: Stage): Promise<void> {
   )
 }
 
+type Key = Pick<Admission, 'keyId' | 'keyHash'>
+
 interface Batches {
   calls: number
   statements: number
@@ -67,7 +70,7 @@ function cellsOf({ calls, statements, ms }: Batches): string[] {
 /** Admits and settles calls from concurrent callers, which wait for their admission but not for the settlement. */
 async function load(
   { lanes }: Pick<Database, 'lanes'>,
-  keys: readonly string[],
+  keys: readonly Key[],
   atATime: number,
   calls: number,
 ) {
@@ -94,7 +97,7 @@ async function load(
   const caller = async () => {
     while (left > 0) {
       left -= 1
-      await call(ledger, keys[left % keys.length] as string, AGENTS[left % AGENTS.length] as string)
+      await call(ledger, keys[left % keys.length] as Key, AGENTS[left % AGENTS.length] as string)
     }
   }
   await Promise.all(Array.from({ length: atATime }, caller))
@@ -107,12 +110,13 @@ function none(): Batches {
   return { calls: 0, statements: 0, ms: 0 }
 }
 
-async function call(ledger: Ledger, keyHash: string, agent: string): Promise<void> {
+async function call(ledger: Ledger, key: Key, agent: string): Promise<void> {
   const callId = randomUUIDv7()
   await ledger.admit({
     callId,
     requestId: callId,
-    keyHash,
+    ...key,
+    address: '',
     kind: 'chat',
     face: 'rest',
     agent,
@@ -135,9 +139,12 @@ async function call(ledger: Ledger, keyHash: string, agent: string): Promise<voi
   })
 }
 
-async function createKeys(client: pg.Client): Promise<string[]> {
+async function createKeys(client: pg.Client): Promise<Key[]> {
   const users = Array.from({ length: USERS }, () => randomUUIDv7())
-  const hashes = Array.from({ length: KEYS }, () => hash('sha256', randomBytes(32), 'hex'))
+  const keys = Array.from({ length: KEYS }, () => ({
+    keyId: randomUUIDv7(),
+    keyHash: hash('sha256', randomBytes(32), 'hex'),
+  }))
   for (const [index, id] of users.entries()) {
     await client.query(
       `INSERT INTO users (id, username, username_key, password_hash, role, max_api_calls, quota_period, created_at, updated_at)
@@ -145,12 +152,12 @@ async function createKeys(client: pg.Client): Promise<string[]> {
       [id, `user-${index}`],
     )
   }
-  for (const [index, keyHash] of hashes.entries()) {
+  for (const [index, { keyId, keyHash }] of keys.entries()) {
     await client.query(
       `INSERT INTO api_keys (id, hash, prefix, name, name_key, description, permissions, owner_id, created_by_id, created_at, expires_at)
        VALUES ($1, $2, 'tl_', $3, $3, '', '{chat}', $4, $4, now(), $5)`,
       [
-        randomUUIDv7(),
+        keyId,
         Buffer.from(keyHash, 'hex'),
         `key-${index}`,
         users[index % USERS],
@@ -158,7 +165,7 @@ async function createKeys(client: pg.Client): Promise<string[]> {
       ],
     )
   }
-  return hashes
+  return keys
 }
 
 async function walBytes(client: pg.Client): Promise<number> {

@@ -311,7 +311,8 @@ async function followUsage(sql: Sql): Promise<void> {
   const expiresAt = new Date(Date.now() + 3_600_000)
   const callers = Array.from({ length: 400 }, (_, n): Principal[] => {
     const user = { userId: uuid(`user${n}`), role: 'user' } as const
-    const key = { kind: 'key', keyId: uuid(`key${n}`), permissions: ['chat'], allowedAgents: [] } as const
+    const named = { kind: 'key', keyId: uuid(`key${n}`), prefix: `tl_${n}` } as const
+    const key = { ...named, permissions: ['chat'], allowedAgents: [] } as const
     return [
       {
         ...user,
@@ -363,8 +364,8 @@ async function watchKeys(sql: Sql, askedMax: number): Promise<void> {
     onAnswer: (_, error) => allRefused.reject(error),
   })
   const ends = Array.from({ length: 500 }, (_, n) => {
-    const key = { keyId: uuidOf(`key${from + n}`), ownerId: uuidOf(`user${from + n}`), callId: callOf(n) }
-    return watch.watch(key, (reason) => {
+    const key = { keyId: uuidOf(`key${from + n}`), ownerId: uuidOf(`user${from + n}`) }
+    return watch.watch({ ...key, callId: callOf(n), address: '192.0.2.1' }, (reason) => {
       refusals.add(`${n} ${reason}`)
       if (refusals.size === 4) allRefused.resolve()
     })
@@ -413,7 +414,9 @@ function admission(n: number): Admission {
   return {
     callId: systemRuntime.newId(),
     requestId: '',
+    keyId: uuidOf(`key${n}`),
     keyHash: keyHash(n),
+    address: '192.0.2.1',
     kind: 'chat',
     face: 'rest',
     agent: 'fastgpt',
@@ -442,7 +445,9 @@ async function callOnce(sql: Sql, key = 77): Promise<void> {
   })
   await instances.join()
   const ledger = processOf(sql)
-  expect(await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key))).toBeDefined()
+  expect(
+    await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key), () => false),
+  ).toBeDefined()
   const one = admission(key)
   await ledger.admit(one)
   ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
@@ -459,7 +464,7 @@ async function callMany(sql: Sql, keyOf = (n: number) => n * 120): Promise<void>
   const ledger = processOf(sql)
   const readLimits = createRememberedKeys({ sql, runtime: systemRuntime }).read
   const many = Array.from({ length: 256 }, (_, n) => admission(keyOf(n)))
-  await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash)))
+  await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash, () => false)))
   await Promise.all(many.map((each) => ledger.admit(each)))
   for (const { callId } of many)
     ledger.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 5, isListed: true })

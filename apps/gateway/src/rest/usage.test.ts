@@ -43,10 +43,11 @@ beforeAll(async () => {
   const ledger = createLedger({ sql, runtime: systemRuntime, instanceId: v7(), observer })
   for (let index = 0; index < 7; index += 1) {
     const callId = v7()
-    const keyHash = hashKey((index < 5 ? key : foreign).fullKey)
+    const { id: keyId, fullKey } = index < 5 ? key : foreign
+    const by = { keyId, keyHash: hashKey(fullKey), address: '' }
     const named = { requestId: `=request-${index}`, agent: index % 2 === 0 ? 'dify' : 'fastgpt', app: '' }
     const placed = { endUser: '', conversation: `chat-${index % 3}`, kind: 'chat', face: 'rest' } as const
-    await ledger.admit({ callId, keyHash, ...named, ...placed })
+    await ledger.admit({ callId, ...by, ...named, ...placed })
     // The last of each key is still running.
     if (index === 4 || index === 6) continue
     const sent = { deployment: index === 1 ? 'eu' : 'main', attempts: 1, platformCode: 'p-1' }

@@ -279,6 +279,14 @@ export const TABLE: {
     resetUsage: forCaller(KEY_MANAGERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.resetUsage(caller, await call.all.shared.key(call.caller.ownerId), 'day'),
     ),
+    // The key of a plain user is one that an administrator created, since the role does not create keys.
+    rotate: forCaller(
+      { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' },
+      SHARED,
+      async (caller, { services, ...call }) =>
+        services.keys.rotate(caller, await call.all.newKey(call.caller.ownerId), {}),
+    ),
+    checkRotation: open('Only refuses an overlap that no key can have.'),
     // Owners may revoke their keys, also those that another user created.
     revoke: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.revoke(caller, await call.all.newKey(call.caller.ownerId)),

@@ -1,3 +1,4 @@
+import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { Problem } from '#core/base/errors/errors.ts'
@@ -73,7 +74,11 @@ function keepVerdict(event: CallEvent): void {
 }
 
 /** The reason of the rejection, or `admitted`. */
-async function ask(key: Pick<TestKey, 'hash'>, kind: CallKind, address = '192.0.2.1'): Promise<string> {
+async function ask(
+  key: Pick<TestKey, 'id' | 'hash'>,
+  kind: CallKind,
+  address = '192.0.2.1',
+): Promise<string> {
   try {
     await admission.admit({ ...admissionOf(key, { kind }), address }, { observer: keepVerdict })
     return 'admitted'
@@ -83,7 +88,7 @@ async function ask(key: Pick<TestKey, 'hash'>, kind: CallKind, address = '192.0.
   }
 }
 
-async function askTimes(times: number, key: Pick<TestKey, 'hash'>, kind: CallKind): Promise<string[]> {
+async function askTimes(times: number, key: Pick<TestKey, 'id' | 'hash'>, kind: CallKind): Promise<string[]> {
   const answers: string[] = []
   for (let time = 0; time < times; time += 1) answers.push(await ask(key, kind))
   return answers
@@ -102,7 +107,7 @@ async function countOf({ id }: TestKey): Promise<number> {
   return services.database.prisma.call.count({ where: { keyId: id } })
 }
 
-const unknown = { hash: '0'.repeat(64) }
+const unknown = { id: v7(), hash: '0'.repeat(64) }
 
 describe.each([
   ['chat', 'upload', 4],
@@ -152,7 +157,7 @@ test('an invalid key counts against its address, and an unknown one takes no poi
 test('a refusal names the key, its owner, the agent and the limit, also in the place of a refused key', async () => {
   const key = await keyWith('chat', { chatPerMinute: 1 })
   const known = { keyId: key.id, ownerId: key.ownerId }
-  const refusalOf = async (of: Pick<TestKey, 'hash'>) => {
+  const refusalOf = async (of: Pick<TestKey, 'id' | 'hash'>) => {
     const request = { ...admissionOf(of), address: '192.0.2.1' }
     return admission.admit(request).then(
       () => undefined,
@@ -191,7 +196,7 @@ describe('a call with an Idempotency-Key', () => {
   }
 
   function admit(
-    key: Pick<TestKey, 'hash'>,
+    key: Pick<TestKey, 'id' | 'hash'>,
     kept?: KeptAdmission,
     waiting: Pick<CallSlot, 'takeFor'> = slot,
   ) {

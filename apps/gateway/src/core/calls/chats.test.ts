@@ -14,6 +14,7 @@ const KEY: KeyLimits = {
   ownerId: 'owner-1',
   permissions: ['chat'],
   allowedAgents: [],
+  allowedAddresses: [],
   chatPerMinute: null,
   uploadPerMinute: null,
   invalid: null,
@@ -28,7 +29,7 @@ function startChats() {
   const routes = createRoutes({ catalog, upstream, runtime: systemRuntime, observer })
   let refusal: Problem | undefined
   async function admit(request: AdmissionRequest, { place, slot }: AdmissionOptions = {}) {
-    place?.takeFor(KEY.ownerId)
+    place?.takeFor(KEY)
     await slot?.takeFor(KEY)
     if (refusal !== undefined) throw refusal
     return { record: request, keyId: KEY.keyId, ownerId: KEY.ownerId }

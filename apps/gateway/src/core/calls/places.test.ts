@@ -6,7 +6,7 @@ import { type PlaceBounds, Places } from './places.ts'
 import { StopRequests } from './platform-stops.ts'
 import type { EndedEarly, RunningCall } from './running-call.ts'
 
-const KEY = { keyId: 'key-1', ownerId: 'ada' }
+const KEY = { keyId: 'key-1', ownerId: 'ada', address: '192.0.2.1' }
 
 /** Places, and the keys that are watched for their calls. */
 function open({ streamsPerKey, inFlightMax = 20 }: Partial<PlaceBounds & StreamLimit> = {}) {

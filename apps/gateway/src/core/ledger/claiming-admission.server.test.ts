@@ -196,7 +196,7 @@ describe(kind, () => {
 
   test('a refused call leaves no claim, and does not stand before one with the same key that is not refused', async () => {
     const revoked = await keyOf(undefined, { revokedAt: new Date() })
-    const calls = [keptCall(revoked), keptCall({ hash: randomHash() })]
+    const calls = [keptCall(revoked), keptCall({ id: v7(), hash: randomHash() })]
     expect(await admitAll(calls)).toEqual(['key_revoked', 'key_unknown'])
     expect(await countsOf(revoked)).toEqual(NONE)
 
@@ -522,7 +522,7 @@ function keptOnce(more: Partial<KeptAdmission> = {}): KeptAdmission {
 
 /** By default with an `Idempotency-Key` of its own. */
 function keptCall(
-  key: Pick<KeyRow, 'hash'>,
+  key: Pick<KeyRow, 'id' | 'hash'>,
   { kept = keptOnce(), ...more }: Partial<Admission> = {},
 ): Admission & { readonly kept: KeptAdmission } {
   return { ...admissionOf(key, more), kept }

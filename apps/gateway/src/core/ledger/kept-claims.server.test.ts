@@ -1,3 +1,4 @@
+import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { DeadlineError } from '#core/base/async/deadline.ts'
 import type { Database, Sql } from '#core/database/database.ts'
@@ -34,9 +35,9 @@ describe(kind, () => {
     await fixture.ledgerOf().admit({ ...admissionOf(key), ...earlier })
   })
 
-  function keptCall({ hash }: Pick<KeyRow, 'hash'>) {
+  function keptCall(key: Pick<KeyRow, 'id' | 'hash'>) {
     const kept = { keyHash: randomHash(), fingerprint: randomHash(), stream: false }
-    return { ...admissionOf({ hash }), kept }
+    return { ...admissionOf(key), kept }
   }
 
   const lookUp = (call: KeptCallToAdmit) => createClaimLookUp(database)(call)
@@ -53,7 +54,7 @@ describe(kind, () => {
     const sibling = await fixture.keyOf(key.ownerId)
     expect(await lookUp(keptCall(key))).toBeUndefined()
     expect(await lookUp({ ...keptCall(sibling), kept })).toBeUndefined()
-    expect(await lookUp({ ...keptCall({ hash: randomHash() }), kept })).toBeUndefined()
+    expect(await lookUp({ ...keptCall({ id: v7(), hash: randomHash() }), kept })).toBeUndefined()
     await updateKey({ revokedAt: new Date() })
     expect(await lookUp(keptCall(key))).toBeUndefined()
   })
@@ -118,7 +119,7 @@ describe(kind, () => {
     const ofRevoked = keptCall(revoked)
     await fixture.ledgerOf().admit(ofRevoked)
     await database.prisma.apiKey.update({ where: { id: revoked.id }, data: { revokedAt: new Date() } })
-    const calls = [keptCall(key), earlier, ofRevoked, earlier, keptCall({ hash: randomHash() })]
+    const calls = [keptCall(key), earlier, ofRevoked, earlier, keptCall({ id: v7(), hash: randomHash() })]
     const results = await Promise.allSettled(calls.map(find))
     expect(results).toMatchObject([
       { value: undefined },

@@ -1,3 +1,4 @@
+import { v7 } from 'uuid'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { systemRuntime } from '#core/base/runtime.ts'
 import type { Sql } from '#core/database/database.ts'
@@ -18,7 +19,7 @@ function ledgerWith(admissionSql: Sql, sql: Sql) {
   return createLedger({ sql, admissionSql, runtime, instanceId: 'one', observer })
 }
 
-const admission = () => admissionOf({ hash: '00'.repeat(32) })
+const admission = () => admissionOf({ id: v7(), hash: '00'.repeat(32) })
 
 const lost = () => Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' })
 

@@ -86,11 +86,13 @@ describe(kind, () => {
       const { apiKey, user } = database.prisma
       const updateKey = (data: Prisma.ApiKeyUpdateInput) => apiKey.update({ where: { id: key.id }, data })
       const reasons: string[] = []
-      const ask = async (hash = key.hash) => reasons.push(await refusal(admit(admissionOf({ hash }))))
+      const ask = async (more: Partial<KeyRow> = {}) =>
+        reasons.push(await refusal(admit(admissionOf({ ...key, ...more }))))
 
-      await ask(randomHash())
+      await ask({ id: v7() })
       await ask()
       await updateKey({ revokedAt: null })
+      await ask({ hash: randomHash() })
       await ask()
       await updateKey({ expiresAt: inDays(1) })
       await ask()
@@ -106,6 +108,7 @@ describe(kind, () => {
       expect(reasons).toEqual([
         'key_unknown',
         'key_revoked',
+        'key_rotated',
         'key_expired',
         'owner_suspended',
         'permission_denied',

@@ -110,7 +110,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     const uploaders = [uploader, ...(await Promise.all([1, 2, 3, 4].map(() => fixture.newUploader())))]
     const any = () => uploaders[Math.floor(Math.random() * uploaders.length)] ?? uploader
     const admit = (by: Uploader) =>
-      ledger.admit(admissionOf({ hash: hashKey(by.fullKey) }, { kind: 'upload', agent: '' }))
+      ledger.admit(admissionOf({ id: by.keyId, hash: hashKey(by.fullKey) }, { kind: 'upload', agent: '' }))
     let deleted = 0
     const uploadAndDelete = async () => {
       const uploads = await Promise.all(Array.from({ length: 6 }, () => insert(any())))

@@ -77,8 +77,8 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     return key
   }
 
-  async function admit({ fullKey }: Uploader): Promise<string> {
-    const admission = admissionOf({ hash: hashKey(fullKey) }, { endUser: 'anna' })
+  async function admit({ keyId, fullKey }: Uploader): Promise<string> {
+    const admission = admissionOf({ id: keyId, hash: hashKey(fullKey) }, { endUser: 'anna' })
     await ledger.admit(admission)
     return admission.callId
   }

@@ -9,6 +9,7 @@ import { createKeyWatch, type KeyInUse, type KeyWatchDeps } from './key-watch.ts
 const serverUrl = process.env.E2E_DATABASE_URL
 const kind = serverUrl === undefined ? 'embedded' : 'server'
 const EVERY_MS = 500
+const ADDRESS = '192.0.2.1'
 const [INSTANCE, OTHER_INSTANCE] = [v7(), v7()]
 
 describe(kind, () => {
@@ -72,7 +73,7 @@ describe(kind, () => {
 
   async function newKey(of = owner): Promise<KeyInUse> {
     const { id } = await services.keyOf(of)
-    return { keyId: id, ownerId: of.userId }
+    return { keyId: id, ownerId: of.userId, address: ADDRESS }
   }
 
   /** Watches a call, and returns the reasons for which it was ended. */

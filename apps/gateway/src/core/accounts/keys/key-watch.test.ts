@@ -5,7 +5,7 @@ import { createKeyWatch } from './key-watch.ts'
 // What the watch reads is tested on real databases, which have timers of their own that would be counted here.
 
 const EVERY_MS = 500
-const KEYS = Array.from({ length: 10 }, (_, n) => ({ keyId: `key ${n}`, ownerId: 'an owner' }))
+const KEYS = Array.from({ length: 10 }, (_, n) => ({ keyId: `key ${n}`, ownerId: 'an owner', address: '' }))
 
 afterEach(() => {
   vi.useRealTimers()
@@ -18,7 +18,7 @@ function openWatch() {
   const sql: Sql = {
     async query<Row>() {
       statements += 1
-      return [{ nowMs: elapsedMs, refused: [], stopped: [] }] as Row[]
+      return [{ nowMs: elapsedMs, refused: [], bound: [], stopped: [] }] as Row[]
     },
   }
   const watch = createKeyWatch({

@@ -3,7 +3,7 @@ import { openUserServices, type UserServices } from '#core/accounts/auth/users.t
 import { Problem } from '#core/base/errors/errors.ts'
 import { cursorOf } from '#core/lists/list-order.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { KEY_STATES } from './key-filter.ts'
+import { KEY_STATES } from './key.ts'
 import type { KeyListQuery } from './keys.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL

@@ -6,8 +6,15 @@ import { auditEventsOf } from '#core/database/table-rows.test-support.ts'
 import { periodStart } from '#core/ledger/quota-period.ts'
 import { readOrderedPage } from '#core/requests/input/pagination.ts'
 import type { Principal } from '#core/requests/principal.ts'
-import { allowedAgentsOf, callsThisMonth, callsToday, isActive, permissionsOf, totalCalls } from './key.ts'
-import type { KeyState } from './key-filter.ts'
+import {
+  allowedAgentsOf,
+  callsThisMonth,
+  callsToday,
+  type KeyState,
+  permissionsOf,
+  stateOf,
+  totalCalls,
+} from './key.ts'
 import { hashKey, isWellFormedKey } from './key-format.ts'
 import type { NewKey } from './key-input.ts'
 import { createKeys, type Keys } from './keys.ts'
@@ -61,7 +68,7 @@ test('a created key is shown once and stored as its hash', async () => {
     lastUsedAt: null,
   })
   expect([permissionsOf(key), allowedAgentsOf(key)]).toEqual([['chat'], null])
-  expect(isActive(key, services.runtime.now())).toBe(true)
+  expect(stateOf(key, services.runtime.now())).toBe('active')
   const row = await services.database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
   expect(Buffer.from(row.hash).toString('hex')).toBe(hashKey(fullKey))
   expect(Object.values(row).map(String)).not.toContain(fullKey)
@@ -259,7 +266,7 @@ test('a change sets the named fields, null resets them, and other fields stay', 
 test('a revocation takes effect at once, and a repetition keeps the first time', async () => {
   const { id, fullKey } = await services.keyOf(premium)
   const first = await keys.revoke(premium, id)
-  expect(isActive(first, services.runtime.now())).toBe(false)
+  expect(stateOf(first, services.runtime.now())).toBe('revoked')
   services.clock.passSeconds(60)
   expect(await keys.revoke(admin, id)).toEqual(first)
   expect(
@@ -275,9 +282,9 @@ test('a revocation takes effect at once, and a repetition keeps the first time',
 
 test('a key is no longer active once it has expired', async () => {
   const { key } = await keys.create(premium, input({ expiresAt: inDays(1) }))
-  expect(isActive(key, services.runtime.now())).toBe(true)
+  expect(stateOf(key, services.runtime.now())).toBe('active')
   services.clock.passSeconds(86_400)
-  expect(isActive(key, services.runtime.now())).toBe(false)
+  expect(stateOf(key, services.runtime.now())).toBe('expired')
 })
 
 test('pages go from the newest to the oldest key and contain only own keys', async () => {

@@ -168,7 +168,7 @@ describe(kind, () => {
 
   test('no call is lost when a quota period changes under load', async () => {
     const { users, runtime, database } = services
-    const { fullKey } = await services.keyOf(admin)
+    const { id: keyId, fullKey } = await services.keyOf(admin)
     const ledger = createLedger({
       sql: database.sql,
       runtime,
@@ -177,7 +177,9 @@ describe(kind, () => {
     })
     await users.update(admin, admin.userId, { maxApiCalls: 1_000 })
     const call = {
+      keyId,
       keyHash: hashKey(fullKey),
+      address: '',
       kind: 'chat',
       face: 'rest',
       agent: 'dify',
