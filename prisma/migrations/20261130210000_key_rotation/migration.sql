@@ -9,6 +9,3 @@ ADD COLUMN     "previous_used_at" TIMESTAMPTZ(3),
 ADD COLUMN     "restricted_at" TIMESTAMPTZ(3),
 ADD COLUMN     "rotated_at" TIMESTAMPTZ(3),
 ADD COLUMN     "secret_used_at" TIMESTAMPTZ(3);
-
--- AlterTable
-ALTER TABLE "refusals" ADD COLUMN     "key_prefix" TEXT NOT NULL DEFAULT '';

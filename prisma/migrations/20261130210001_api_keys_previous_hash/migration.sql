@@ -1,1 +1,1 @@
-CREATE UNIQUE INDEX CONCURRENTLY "api_keys_previous_hash_key" ON "api_keys"("previous_hash");
+CREATE INDEX CONCURRENTLY "api_keys_previous_hash_idx" ON "api_keys"("previous_hash");

@@ -41,6 +41,7 @@ test.each([
   [`${setMinBuild(BASELINE)} ALTER TABLE "calls" ADD CONSTRAINT "c" CHECK (region <> '') NOT VALID`],
   ['ALTER TABLE "calls" VALIDATE CONSTRAINT "c"'],
   [setMinBuild(BASELINE)],
+  ['DROP TRIGGER t ON calls; CREATE CONSTRAINT TRIGGER t AFTER INSERT ON calls EXECUTE FUNCTION f()'],
 ])('%s is allowed', (script) => {
   expect(broken(script)).toEqual([])
 })
@@ -55,6 +56,8 @@ test('a unique index is allowed if the migration before it keeps older processes
 test.each([
   ['ALTER TABLE "calls" DROP COLUMN "region"', 'set min_build'],
   ['DROP TABLE "calls"', 'set min_build'],
+  ['DROP TRIGGER t ON calls; CREATE TRIGGER u AFTER INSERT ON calls EXECUTE FUNCTION f()', 'set min_build'],
+  ['DROP TRIGGER t ON calls; CREATE TRIGGER t AFTER INSERT ON users EXECUTE FUNCTION f()', 'several tables'],
   ['ALTER TABLE "calls" RENAME COLUMN "app" TO "application"', 'set min_build'],
   ['ALTER TABLE "calls" ALTER COLUMN "app" DROP DEFAULT', 'set min_build'],
   ['ALTER TABLE "calls" ADD CONSTRAINT "c" CHECK (region <> \'\') NOT VALID', 'set min_build'],

@@ -41,11 +41,18 @@ function* mistakesOf({ script }: Migration, earlier: readonly Migration[]): Gene
   if (locked.size > 1)
     yield `it locks several tables at once (${[...locked].join(', ')}): write a migration for each`
   for (const statement of statements) {
-    if (created.has(tableOf(statement) ?? '')) continue
+    if (created.has(tableOf(statement) ?? '') || isReplaced(statement, statements)) continue
     for (const { pattern, mistake, contracts } of RULES) {
       if (pattern.test(statement) && !(contracts === true && isContract)) yield mistake
     }
   }
+}
+
+/** Whether a trigger is dropped that is made again in the same transaction, so that no process is ever without it. */
+function isReplaced(statement: string, statements: readonly string[]): boolean {
+  const dropped = /^drop\s+trigger\s+("?\w+"?)/i.exec(statement)?.[1]
+  const made = statements.map((each) => /^create\s+(?:constraint\s+)?trigger\s+("?\w+"?)/i.exec(each)?.[1])
+  return dropped !== undefined && made.includes(dropped)
 }
 
 function setsMinBuild(migration: Migration | undefined): boolean {
@@ -120,7 +127,7 @@ const RULES: readonly Rule[] = [
 
 const CREATE_TABLE = /^create\s+table\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i
 const TABLE =
-  /^(?:alter\s+table\s+(?:only\s+)?|create\s+(?:unique\s+)?index\s+(?:concurrently\s+)?"?\w+"?\s+on\s+|create\s+(?:constraint\s+)?trigger\s[^;]*?\son\s+|drop\s+table\s+)"?(\w+)"?/is
+  /^(?:alter\s+table\s+(?:only\s+)?|create\s+(?:unique\s+)?index\s+(?:concurrently\s+)?"?\w+"?\s+on\s+|(?:create\s+(?:constraint\s+)?|drop\s+)trigger\s[^;]*?\son\s+|drop\s+table\s+)"?(\w+)"?/is
 
 /** The table that a statement changes. */
 function tableOf(statement: string): string | undefined {

@@ -530,13 +530,13 @@ export type ApiKeyOrderByWithRelationInput = {
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   id?: string
   hash?: runtime.Bytes
-  previousHash?: runtime.Bytes
   AND?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   OR?: Prisma.ApiKeyWhereInput[]
   NOT?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   prefix?: Prisma.StringFilter<"ApiKey"> | string
   rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   secretUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
   previousPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   previousEndsAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   previousUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
@@ -570,7 +570,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   owner?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   createdBy?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   uploads?: Prisma.UploadListRelationFilter
-}, "id" | "hash" | "previousHash">
+}, "id" | "hash">
 
 export type ApiKeyOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
