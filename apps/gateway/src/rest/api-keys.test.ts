@@ -39,12 +39,17 @@ test.each([PATH, `${PATH}/`])('POST %s returns the record and, only this once, t
     created_at: expect.any(String),
     expires_at: '2030-01-31T00:00:00.000Z',
     revoked_at: null,
+    paused_at: null,
+    rotated_at: null,
     last_used_at: null,
     permissions: ['chat', 'upload'],
     is_active: true,
+    state: 'active',
     created_by: premium.userId,
     owner_id: premium.userId,
     allowed_agents: null,
+    allowed_addresses: null,
+    secrets: [{ key_prefix: full_key.slice(0, 12), last_used_at: null, ends_at: null }],
     limits: { chat_per_minute: 5, upload_per_minute: null },
     usage: { total_calls: 0, calls_today: 0, calls_this_month: 0, last_used_at: null },
   })
@@ -225,7 +230,7 @@ describe('the list', () => {
 
   test.each([
     [`search=${'x'.repeat(101)}`, 'query.search: '],
-    ['state=gone', 'query.state: expected one of active, revoked, expired.'],
+    ['state=gone', 'query.state: expected one of active, paused, expired, revoked.'],
     ['order_by=hash', 'query.order_by: '],
     ['order=up', 'query.order: '],
     ['active=true', 'query.active: '],

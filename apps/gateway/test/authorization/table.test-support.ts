@@ -281,7 +281,7 @@ export const TABLE: {
     ),
     // The key of a plain user is one that an administrator created, since the role does not create keys.
     rotate: forCaller(
-      { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' },
+      { ...TOKENS, user: 'role_denied', neighbour: 'key_not_found' },
       SHARED,
       async (caller, { services, ...call }) =>
         services.keys.rotate(caller, await call.all.newKey(call.caller.ownerId), {}),

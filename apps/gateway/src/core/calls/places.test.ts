@@ -40,8 +40,10 @@ const refusal = (reason: string) => expect.objectContaining({ reason, retryAfter
 test('what a place holds is free again when it is left, once', () => {
   const { places, watched } = open({ inFlightMax: 1, streamsPerKey: 1 })
   const place = places.enter(true)
-  expect(() => places.enter(true)).toThrow(refusal('rate_limited'))
+  const other = places.enter(true)
   place.takeFor({ keyId: 'key of ada', ownerId: 'ada' })
+  expect(() => other.takeFor({ keyId: 'key of ada', ownerId: 'bob' })).toThrow(refusal('rate_limited'))
+  other.leave()
   expect(() => places.enter(false)).toThrow(refusal('unavailable'))
   place.begin(new GivenCall(), KEY)
   expect([places.running, watched.size]).toEqual([1, 1])

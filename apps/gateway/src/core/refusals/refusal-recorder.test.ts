@@ -66,7 +66,7 @@ const droppedOf = (kind: string) =>
 
 describe('what is written', () => {
   test('equal refusals of a minute are one count, and each is a single one', async () => {
-    recorder.record(refusal('rate_limited', { requestId: 'one', field: 'body.query' }))
+    recorder.record(refusal('rate_limited', { requestId: 'one', keyPrefix: 'tl_1', field: 'body.query' }))
     recorder.record(refusal('rate_limited', { requestId: 'two' }))
     await afterGathering()
     expect(query).toHaveBeenCalledTimes(1)
@@ -76,8 +76,8 @@ describe('what is written', () => {
     const common = { ...named, credential: 'key:key-1', face: 'rest', route: '/api/v1/chat', status: 429 }
     const at = '2026-11-20T08:30:30.000Z'
     expect(singles).toEqual([
-      { ...common, id: expect.any(String), request_id: 'one', at, field: 'body.query' },
-      { ...common, id: expect.any(String), request_id: 'two', at },
+      { ...common, id: expect.any(String), request_id: 'one', at, key_prefix: 'tl_1', field: 'body.query' },
+      { ...common, id: expect.any(String), request_id: 'two', at, key_prefix: '' },
     ])
   })
 

@@ -37,9 +37,9 @@ const CALLERS: Record<string, Principal> = {
 const all = { kind: 'all' }
 const mine = { kind: 'owner', ownerId: me }
 const others = { kind: 'owner', ownerId: other }
-const key = { kind: 'key', prefix: 'tl_000000000', keyId: myKey, ownerId: me }
-const otherKey = { kind: 'key', prefix: 'tl_000000000', keyId: myOtherKey, ownerId: me }
-const foreignKey = { kind: 'key', prefix: 'tl_000000000', keyId: othersKey, ownerId: other }
+const key = { kind: 'key', keyId: myKey, ownerId: me }
+const otherKey = { kind: 'key', keyId: myOtherKey, ownerId: me }
+const foreignKey = { kind: 'key', keyId: othersKey, ownerId: other }
 
 /** What each caller may see with each of {@link FILTERS}, in their order. */
 const MATRIX: Record<string, readonly (object | 'user_not_found' | 'key_not_found')[]> = {

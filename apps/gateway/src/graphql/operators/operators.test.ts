@@ -37,7 +37,7 @@ test('every caller sees the refusals of REST and their counts, with the same val
     const { data, errors } = await face.query(
       caller,
       `{
-        refusals(${filter}) { totalCount nodes { id requestId at keyId ownerId face route agentId reason status limit limitPoints limitWindowSeconds limitOf field } }
+        refusals(${filter}) { totalCount nodes { id requestId at keyId keyPrefix ownerId face route agentId reason status limit limitPoints limitWindowSeconds limitOf field } }
         refusalCounts(${filter}, per: DAY) { start keyId ownerId agentId reason limit count }
       }`,
     )

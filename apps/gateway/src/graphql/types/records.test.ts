@@ -15,7 +15,7 @@ afterAll(() => face?.close())
 const KEY_NAMES = { created_by: 'createdById' }
 const UPLOAD_NAMES = { user: 'endUser' }
 /** Enums, which GraphQL writes in capitals. */
-const ENUMS = new Set(['role', 'status', 'quota_period', 'permissions'])
+const ENUMS = new Set(['role', 'status', 'quota_period', 'permissions', 'state'])
 
 test.each<[string, CallerName, string, string, Record<string, string>]>([
   ['a user', 'premium', '/api/v1/users/me', 'me', {}],

@@ -27,7 +27,13 @@ test('a key acts for its owner, with the role that the owner has now', async () 
   expect(await services.authentication.authenticate(key.fullKey, FROM, NO_END_USER)).toEqual({
     userId: owner.userId,
     role: 'user',
-    via: { kind: 'key', keyId: key.id, permissions: ['chat', 'upload'], allowedAgents: ['dify/helpdesk'] },
+    via: {
+      kind: 'key',
+      keyId: key.id,
+      prefix: key.fullKey.slice(0, 12),
+      permissions: ['chat', 'upload'],
+      allowedAgents: ['dify/helpdesk'],
+    },
     origin: FROM,
   })
 })
