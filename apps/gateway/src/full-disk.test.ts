@@ -35,7 +35,7 @@ afterAll(async () => {
 const CHANGES = {
   login: ['logout'],
   users: ['create', 'update', 'setPassword', 'changeOwnPassword'],
-  keys: ['create', 'update', 'resetUsage', 'revoke'],
+  keys: ['create', 'update', 'rotate', 'resetUsage', 'revoke'],
   uploads: ['remove'],
 } as const satisfies { readonly [Name in keyof Services]?: readonly (keyof Services[Name])[] }
 
@@ -55,7 +55,7 @@ const READS = {
       'rateLimits',
       'countOfOwners',
     ],
-    ...['isVisibleTo', 'current'],
+    ...['isVisibleTo', 'current', 'checkRotation'],
   ],
   uploads: [
     ...['requireUploader', 'receive', 'find', 'findMany', 'list', 'count', 'listOfKeys', 'countOfKeys'],

@@ -316,6 +316,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         ...keys,
         create: changing(keys.create),
         update: changing(keys.update),
+        rotate: changing(keys.rotate),
         resetUsage: changing(keys.resetUsage),
         revoke: changing(keys.revoke),
       },
