@@ -446,7 +446,7 @@ async function callOnce(sql: Sql, key = 77): Promise<void> {
   await instances.join()
   const ledger = processOf(sql)
   expect(
-    await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key), () => false),
+    await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key), ''),
   ).toBeDefined()
   const one = admission(key)
   await ledger.admit(one)
@@ -464,7 +464,7 @@ async function callMany(sql: Sql, keyOf = (n: number) => n * 120): Promise<void>
   const ledger = processOf(sql)
   const readLimits = createRememberedKeys({ sql, runtime: systemRuntime }).read
   const many = Array.from({ length: 256 }, (_, n) => admission(keyOf(n)))
-  await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash, () => false)))
+  await Promise.all(many.map(({ keyHash: hash }) => readLimits(hash, '')))
   await Promise.all(many.map((each) => ledger.admit(each)))
   for (const { callId } of many)
     ledger.settle({ callId, outcome: 'done', durationMs: 1, totalTokens: 5, isListed: true })

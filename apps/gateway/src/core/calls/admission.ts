@@ -96,11 +96,7 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     const { agent } = request
     let own: KeyLimits | undefined
     try {
-      own =
-        (await keyLimits(
-          keyHash,
-          ({ invalid, allowedAddresses }) => invalid !== null || !isAllowedAddress(allowedAddresses, address),
-        )) ?? fail('key_unknown')
+      own = (await keyLimits(keyHash, address)) ?? fail('key_unknown')
       // Before the limit, whose points a stolen key would use up for those who may use it.
       if (own.invalid === null && !isAllowedAddress(own.allowedAddresses, address))
         fail('address_denied', addressDetail(address))

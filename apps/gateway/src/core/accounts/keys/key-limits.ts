@@ -3,6 +3,7 @@ import { withDeadline } from '#core/base/async/deadline.ts'
 import type { Runtime } from '#core/base/runtime.ts'
 import { BoundedMap } from '#core/base/values/bounded-map.ts'
 import type { Sql } from '#core/database/database.ts'
+import { isAllowedAddress } from '#core/requests/allowed-addresses.ts'
 import { KEYS_OF_SECRETS, SECRET_REFUSAL } from './key-refusal.ts'
 
 /** A key, and the user whom it belongs to, which never changes. */
@@ -27,14 +28,9 @@ export interface KeyLimits extends KeyIdentity {
 /**
  * Returns the limits of the key with a secret of this hash, which the rate limiter needs before admission checks the key; undefined
  * if there is no such key. Cached limits are returned without a promise, which saves most calls a turn of the microtask queue. What
- * would refuse a call is read again, so that no call is refused by what was true a second ago.
- *
- * @param isRefusedBy - whether the call would be refused by these limits
+ * would refuse a call from this address is read again, so that no call is refused by what was true a second ago.
  */
-export type KeyLimitsReader = (
-  keyHash: string,
-  isRefusedBy: (limits: KeyLimits) => boolean,
-) => KeyLimits | Promise<KeyLimits | undefined>
+export type KeyLimitsReader = (keyHash: string, address: string) => KeyLimits | Promise<KeyLimits | undefined>
 
 export type RememberedKeys = ReturnType<typeof createRememberedKeys>
 
@@ -64,11 +60,12 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
   const lookUp = createBatcher(lookUpAll, { sizeMax: 256, isShared: () => true })
 
   return {
-    read(hash: string, isRefusedBy: (limits: KeyLimits) => boolean) {
-      const cached = cache.get(hash)
-      return cached !== undefined && cached.expiresAtMs > runtime.elapsedMs() && !isRefusedBy(cached.limits)
-        ? cached.limits
-        : withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
+    read(hash: string, address: string) {
+      const { limits, expiresAtMs = 0 } = cache.get(hash) ?? {}
+      const isFresh = expiresAtMs > runtime.elapsedMs()
+      if (isFresh && limits?.invalid === null && isAllowedAddress(limits.allowedAddresses, address))
+        return limits
+      return withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
     },
     /** The key with this hash, as far as this process has read it lately; for requests that are refused before it is looked up. */
     // An entry that is too old for its limits still names the key.
