@@ -98,7 +98,11 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     try {
       own = (await keyLimits(keyHash, address)) ?? fail('key_unknown')
       // Before the limit, whose points a stolen key would use up for those who may use it.
-      if (own.invalid === null && !isAllowedAddress(own.allowedAddresses, address))
+      if (
+        own.allowedAddresses.length > 0 &&
+        own.invalid === null &&
+        !isAllowedAddress(own.allowedAddresses, address)
+      )
         fail('address_denied', addressDetail(address))
       if (space.isLow) fail('unavailable', DISK_FULL)
       place?.takeFor(own)

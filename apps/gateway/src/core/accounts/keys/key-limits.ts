@@ -62,9 +62,11 @@ export function createRememberedKeys({ sql, runtime }: { sql: Sql; runtime: Runt
   return {
     read(hash: string, address: string) {
       const { limits, expiresAtMs = 0 } = cache.get(hash) ?? {}
-      const isFresh = expiresAtMs > runtime.elapsedMs()
-      if (isFresh && limits?.invalid === null && isAllowedAddress(limits.allowedAddresses, address))
-        return limits
+      if (limits?.invalid === null && expiresAtMs > runtime.elapsedMs()) {
+        const { allowedAddresses } = limits
+        // Most keys have none, and cost nothing.
+        if (allowedAddresses.length === 0 || isAllowedAddress(allowedAddresses, address)) return limits
+      }
       return withDeadline(LOOK_UP_TIMEOUT_MS, lookUp(hash))
     },
     /** The key with this hash, as far as this process has read it lately; for requests that are refused before it is looked up. */
