@@ -380,7 +380,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
       usage: upkeep,
       keys: {
         ...createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
-        ...createUnusedKeys({ sql: lanes.upkeep, unusedDays: config.apiKeys.revokeUnusedAfterDays }),
+        ...createUnusedKeys(lanes.upkeep, config.apiKeys.revokeUnusedAfterDays),
         ...createExpiringKeySearch(lanes.upkeep),
       },
       replies: replyTasks,

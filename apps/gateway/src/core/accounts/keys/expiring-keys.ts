@@ -1,13 +1,8 @@
 import type { Sql } from '#core/database/database.ts'
 
-/** Finds the active keys that expire soon, as the condition `expires_within` of lists does. */
-export interface ExpiringKeySearch {
-  /** Those of each threshold, the longest first; a key that expires within a day also does within 30. */
-  expiring(): Promise<readonly ExpiringKeys[]>
-  /** Whether this process is the one that tells of them on this day (UTC). */
-  mayTell(): Promise<boolean>
-}
+export type ExpiringKeySearch = ReturnType<typeof createExpiringKeySearch>
 
+/** The keys that expire within so many days. */
 export interface ExpiringKeys {
   readonly days: number
   /** No more than {@link COUNTED_MAX} are counted. */
@@ -19,9 +14,12 @@ export interface ExpiringKeys {
 const COUNTED_MAX = 10_000
 const NAMED_MAX = 10
 
-export function createExpiringKeySearch(sql: Sql): ExpiringKeySearch {
+/** Finds the active keys that expire soon, as the condition `expires_within` of lists does. */
+export function createExpiringKeySearch(sql: Sql) {
   return {
+    /** Those of each threshold, the longest first; a key that expires within a day also does within 30. */
     expiring: () => sql.query<ExpiringKeys>(EXPIRING, [COUNTED_MAX, NAMED_MAX]),
+    /** Whether this process is the one that tells of them on this day (UTC). */
     mayTell: async () => (await sql.query(TELL)).length > 0,
   }
 }

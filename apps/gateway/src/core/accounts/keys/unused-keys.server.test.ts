@@ -28,8 +28,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
     return id
   }
 
-  const unused = (unusedDays: number | undefined = UNUSED_DAYS) =>
-    createUnusedKeys({ sql: fixture.database.sql, unusedDays })
+  const unused = () => createUnusedKeys(fixture.database.sql, UNUSED_DAYS)
   const idsOfRevoked = async () => {
     const rows = await fixture.database.prisma.apiKey.findMany({
       where: { revokedAt: { not: null } },
@@ -51,9 +50,7 @@ describe(serverUrl === undefined ? 'embedded' : 'server', () => {
       { created_at: -200, expires_at: -1 },
     ])
       await keyWith(signs)
-    expect(await createUnusedKeys({ sql: fixture.database.sql, unusedDays: undefined }).revokeUnused()).toBe(
-      0,
-    )
+    expect(await createUnusedKeys(fixture.database.sql, undefined).revokeUnused()).toBe(0)
     expect(await idsOfRevoked()).toEqual([])
     expect(await unused().revokeUnused()).toBe(3)
     expect(await unused().revokeUnused()).toBe(0)

@@ -1,28 +1,20 @@
 import { GATEWAY } from '#core/audit/actor.ts'
 import type { Sql } from '#core/database/database.ts'
 
-/** Revokes keys that nobody uses, where the installation wants that. */
-export interface UnusedKeys {
-  /** Revokes a bounded number of unused keys; returns how many there were. */
-  revokeUnused(): Promise<number>
-}
+export type UnusedKeys = ReturnType<typeof createUnusedKeys>
 
 /** Each revoked key is an event of the audit log, whose head is held until all of the statement are written. */
 const KEYS_AT_ONCE = 200
 
-export function createUnusedKeys({
-  sql,
-  unusedDays,
-}: {
-  readonly sql: Sql
-  /** No key is revoked without it. */
-  readonly unusedDays: number | undefined
-}): UnusedKeys {
+/** @param unusedDays - after how many days a key is revoked that nobody uses; without them none is */
+export function createUnusedKeys(sql: Sql, unusedDays: number | undefined) {
   const doing = JSON.stringify({ ...GATEWAY, operation: 'keys.revokeUnused' })
   return {
-    async revokeUnused() {
-      if (unusedDays === undefined) return 0
-      return (await sql.query(REVOKE, [KEYS_AT_ONCE, unusedDays, doing])).length
+    /** Revokes a bounded number of unused keys; returns how many there were. */
+    async revokeUnused(): Promise<number> {
+      return unusedDays === undefined
+        ? 0
+        : (await sql.query(REVOKE, [KEYS_AT_ONCE, unusedDays, doing])).length
     },
   }
 }
