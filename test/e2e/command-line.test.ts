@@ -56,6 +56,32 @@ test('--json prints the records that REST returns', async () => {
   expect(await json('usage', 'verify')).toEqual([])
 })
 
+test('a key is rotated, paused and resumed under its id, and found by its addresses, use and expiry', async () => {
+  const addresses = ['--addresses', '127.0.0.0/8,::1']
+  const { full_key: first, ...key } = await json(...keyFor('admin', ...addresses))
+  expect(key.allowed_addresses).toEqual(['127.0.0.0/8', '::1'])
+  const statusOf = async (fullKey: string) =>
+    (await apiOf(gateway).call('GET', '/api/v1/key', { token: fullKey })).status
+  const { full_key: second, ...rotated } = await json('keys', 'rotate', key.id)
+  expect(rotated).toMatchObject({ id: key.id, secrets: [{ ends_at: null }, { ends_at: expect.any(String) }] })
+  expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
+  const shown = await output('keys', 'rotate', key.id, '--overlap-seconds', '0')
+  const [, third = ''] = /^full_key +(tl_\w{49}) \(shown only now\)$/m.exec(shown) ?? []
+  expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([401, 401, 200])
+
+  expect(await json('keys', 'pause', key.id)).toMatchObject({ state: 'paused' })
+  expect(await statusOf(third)).toBe(403)
+  expect(await output('keys', 'list', '--state', 'paused')).toMatch(new RegExp(`^${key.id} .* paused `, 'm'))
+  expect(await json('keys', 'resume', key.id)).toMatchObject({ state: 'active' })
+  expect(await statusOf(third)).toBe(200)
+
+  const idsOf = async (...conditions: string[]) =>
+    (await json('keys', 'list', ...conditions)).map(({ id }: { id: string }) => id)
+  expect(await idsOf('--expires-within', '400d')).toContain(key.id)
+  expect(await idsOf('--expires-within', '30d')).not.toContain(key.id)
+  expect(await idsOf('--unused-for', '90d')).not.toContain(key.id)
+})
+
 test('the command line reads the reports and calls of REST, with the same filters', async () => {
   const october = ['--from', '2026-10-01', '--to', '2026-11-01', '--timezone', 'Asia/Shanghai']
   const conditions = 'from=2026-10-01&to=2026-11-01&timezone=Asia/Shanghai&outcome=failed'
@@ -253,6 +279,7 @@ describe('an error is one line that names the field', () => {
   // Every case starts two processes, so only examples are tried here; the services' own tests cover the rest.
   const refusals: readonly (readonly [line: string | RegExp, args: readonly string[]])[] = [
     ['--permissions[0]: expected one of chat, upload, admin.', keyFor('admin', '--permissions', 'CHAT')],
+    [/^--addresses\[0\]: expected an IPv4 or IPv6 address/, keyFor('admin', '--addresses', '127.1')],
     ['There is no user "nobody".', keyFor('nobody')],
     ['The last active administrator must stay one.', ['users', 'set-role', 'admin', 'user']],
     [

@@ -12,6 +12,7 @@ interface CreateOptions extends JsonOption {
   readonly expiresAt: string
   readonly permissions: string[]
   readonly agents?: string[]
+  readonly addresses?: string[]
   readonly chatPerMinute?: number
   readonly uploadPerMinute?: number
 }
@@ -31,14 +32,20 @@ export function addKeyCommands(program: Command): void {
     .option('--permissions <list>', 'chat, upload and admin, separated by commas', list, ['chat'])
     .option('--agents <list>', 'agent or agent/app, separated by commas; all agents if omitted', list)
     .option(
+      '--addresses <list>',
+      'addresses and ranges, such as 192.0.2.0/24, from which the key may be used; all addresses if omitted',
+      list,
+    )
+    .option(
       '--chat-per-minute <count>',
       "chats a minute, in place of the gateway's limit and up to limits.maxPerKey",
       wholeNumber,
     )
     .option('--upload-per-minute <count>', 'the same for uploads', wholeNumber)
-    .action(async ({ agents, chatPerMinute, uploadPerMinute, json, ...key }: CreateOptions) => {
+    .action(async ({ agents, addresses, chatPerMinute, uploadPerMinute, json, ...key }: CreateOptions) => {
+      const restrictions = { allowedAgents: agents, allowedAddresses: addresses }
       const limits = { chatPerMinute, uploadPerMinute }
-      show(await run('keys create', { ...key, allowedAgents: agents, limits }), json)
+      show(await run('keys create', { ...key, ...restrictions, limits }), json)
     })
 
   withConditions(withOrder(withRecords(keys.command('list')), API_KEYS), API_KEYS)
@@ -57,13 +64,34 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', 'id of the key record')
     .action(async (id: string, { json }: JsonOption) => show(await run('keys show', { id }), json))
 
-  withJson(keys.command('revoke'))
-    .description(
-      'refuse a key from the next call on, on every replica, and end its running calls within a second',
-    )
+  withJson(keys.command('rotate'))
+    .description('give a key another secret, which is printed only this once; the id, limits and usage stay')
     .argument('<id>', 'id of the key record')
-    .action(async (id: string, { json }: JsonOption) => show(await run('keys revoke', { id }), json))
+    .option(
+      '--overlap-seconds <count>',
+      'how long the secret before can still be used: 86400 by default; with 0 every earlier one ends at once',
+      wholeNumber,
+    )
+    .action(async (id: string, { json, overlapSeconds }: JsonOption & { overlapSeconds?: number }) =>
+      show(await run('keys rotate', { id, overlapSeconds }), json),
+    )
+
+  for (const [name, description] of CHANGES) {
+    withJson(keys.command(name))
+      .description(description)
+      .argument('<id>', 'id of the key record')
+      .action(async (id: string, { json }: JsonOption) => show(await run(`keys ${name}`, { id }), json))
+  }
 }
+
+const CHANGES = [
+  ['pause', 'refuse a key until it is resumed, and end its running calls within a second'],
+  ['resume', 'lift the pause of a key'],
+  [
+    'revoke',
+    'refuse a key for good from the next call on, on every replica, and end its running calls within a second',
+  ],
+] as const
 
 type Key = CommandResult<'keys show'>
 type CreatedKey = CommandResult<'keys create'>
@@ -74,6 +102,7 @@ function show(key: Key | CreatedKey, json: true | undefined): void {
     printProperties({
       ...key,
       allowed_agents: key.allowed_agents ?? 'all',
+      allowed_addresses: key.allowed_addresses ?? 'all',
       ...('full_key' in key && { full_key: `${key.full_key} (shown only now)` }),
     })
 }
@@ -83,15 +112,9 @@ function columnsWith(owners: Readonly<Record<string, string>>): Shown<Key>['colu
     ...(['id', 'name'] as const),
     ['owner', (key) => owners[key.owner_id] ?? key.owner_id],
     'key_prefix',
-    ['state', stateOf],
-    ...(['expires_at', 'permissions'] as const),
+    ...(['state', 'expires_at', 'permissions'] as const),
     ['agents', (key) => key.allowed_agents?.join(',') ?? 'all'],
     ['calls', (key) => key.usage.total_calls],
     'last_used_at',
   ]
-}
-
-function stateOf({ is_active, revoked_at }: Key): string {
-  if (is_active) return 'active'
-  return revoked_at === null ? 'expired' : 'revoked'
 }

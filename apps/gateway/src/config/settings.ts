@@ -338,6 +338,15 @@ export const SETTINGS = {
           examples: [400],
         }),
       ),
+      revokeUnusedAfterDays: Type.Optional(
+        wholeNumber({
+          minimum: 1,
+          maximum: DAYS_MAX,
+          description:
+            'Active keys that were neither used, made, rotated, bound to addresses nor resumed for so many days are revoked, which is in the audit log. Without it, no key is revoked by itself.',
+          examples: [180],
+        }),
+      ),
     },
     { description: 'API keys.' },
   ),

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { ExpiringKeys } from '#core/accounts/keys/expiring-keys.ts'
 import type { Claim } from '#core/ledger/maintenance-lease.ts'
 import type { Drift } from '#core/ledger/verify.ts'
 import { createLogger } from './logger.ts'
@@ -20,6 +21,10 @@ const sweepInstances = vi.fn(async () => 0)
 const sweepRefusals = vi.fn(async () => 0)
 const sweepReplies = vi.fn(async () => 0)
 const sweepKeys = vi.fn(async () => 0)
+const revokeUnused = vi.fn(async () => 0)
+const expiring = vi.fn(async (): Promise<ExpiringKeys[]> => [])
+const mayTell = vi.fn(async () => true)
+const warn = vi.fn()
 const sweepUploads = vi.fn(async () => 0)
 const sweepOrphans = vi.fn(async () => ({ files: 0, records: 0, unfinished: 0, suspicious: 0 }))
 const addOmitted = vi.fn(async () => 0)
@@ -42,12 +47,12 @@ beforeEach(() => {
     replies: { sweep: sweepReplies },
     instances: { sweep: sweepInstances },
     refusals: { sweep: sweepRefusals },
-    keys: { sweep: sweepKeys },
+    keys: { sweep: sweepKeys, revokeUnused, expiring, mayTell },
     uploads: { expired: sweepUploads, orphans: sweepOrphans },
     audit: { addOmitted, cut: cutAudit, head: auditHead },
     lease: { claim, isHeld, end, recordCheck: async () => CHECKED_AT },
     metrics,
-    log: createLogger('silent'),
+    log: Object.assign(createLogger('silent'), { warn }),
   })
   maintenance.start()
 })
@@ -65,6 +70,35 @@ test('the number of violated equations is a metric, absent before the first chec
   expect(text).toContain(`trunkline_usage_drift_checked_timestamp_seconds ${CHECKED_AT.getTime() / 1000}\n`)
   await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
   expect(await metrics.text()).toContain('trunkline_usage_drift 0\n')
+})
+
+test('keys that expire soon are counted once an hour and logged by the process that may, and a count of long ago is shown no more', async () => {
+  const first = [{ id: '1', name: 'bot', prefix: 'tl_0fQ7sXbV2' }]
+  const found = [
+    { days: 30, count: 2, first },
+    { days: 7, count: 1, first },
+    { days: 1, count: 0, first: [] },
+  ]
+  expiring.mockResolvedValueOnce(found)
+  await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
+  const text = await metrics.text()
+  for (const { days, count } of found)
+    expect(text).toContain(`trunkline_api_keys_expiring{within="${days}d"} ${count}\n`)
+  expect(warn.mock.calls).toEqual([
+    [{ days: 30, count: 2, keys: first }, 'API keys expire within 30 days'],
+    [{ days: 7, count: 1, keys: first }, 'API keys expire within 7 days'],
+  ])
+  await vi.advanceTimersByTimeAsync(59 * 60_000)
+  expect([expiring, revokeUnused].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  expiring.mockResolvedValueOnce(found)
+  mayTell.mockResolvedValueOnce(false)
+  await vi.advanceTimersByTimeAsync(2 * ASK_EVERY_MS)
+  expect(expiring).toHaveBeenCalledTimes(2)
+  expect(warn).toHaveBeenCalledTimes(2)
+  claim.mockResolvedValue(NOT_CLAIMED)
+  await vi.advanceTimersByTimeAsync(121 * 60_000)
+  claim.mockResolvedValue(CLAIMED)
+  expect(await metrics.text()).not.toMatch(/^trunkline_api_keys_expiring/m)
 })
 
 test('a process that does not get the maintenance does none of it, and shows the check of another', async () => {

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
+import type { ExpiringKeySearch } from '#core/accounts/keys/expiring-keys.ts'
 import type { KeySweep } from '#core/accounts/keys/key-sweep.ts'
+import type { UnusedKeys } from '#core/accounts/keys/unused-keys.ts'
 import type { ChainSweep } from '#core/audit/chain-sweep.ts'
 import type { Conversations } from '#core/calls/conversation/conversations.ts'
 import type { Pauses } from '#core/calls/pauses/pauses.ts'
@@ -23,8 +25,8 @@ export const MAINTENANCE_PERIODS: MaintenancePeriods = {
   /** Comparing the storage with the records lists every file, so it happens only every six hours. */
   orphansEveryMs: 21_600_000,
 }
-/** How often the head of the audit log is logged, against which a copy of the log can be compared later. */
-const HEAD_EVERY_MS = 3_600_000
+/** How often parts are done that read many rows, or log what is compared later. */
+const HOUR_MS = 3_600_000
 /** How often a process asks whether the maintenance is due: how long that of a dead process waits at most for another. */
 const ASK_EVERY_MS = 60_000
 
@@ -48,15 +50,14 @@ export function createMaintenance({
   replies: Pick<ReplyStore, 'sweep'>
   instances: Pick<Instances, 'sweep'>
   refusals: RefusalSweep
-  keys: KeySweep
+  keys: KeySweep & UnusedKeys & ExpiringKeySearch
   uploads: UploadSweep
   audit: ChainSweep
   lease: MaintenanceLease
-  metrics: Pick<Metrics, 'usageDrift'>
+  metrics: Pick<Metrics, 'usageDrift' | 'keysExpiring'>
   log: Logger
 }) {
   let timer: NodeJS.Timeout | undefined
-  let headLoggedMs = Number.NEGATIVE_INFINITY
 
   async function claim(): Promise<void> {
     const { isClaimed, orphansAreDue, check } = await lease.claim()
@@ -80,7 +81,7 @@ export function createMaintenance({
       audit.addOmitted,
       audit.cut,
     ]
-    const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify, logHead]
+    const parts = [...deletions.map((deleteSome) => () => untilNone(deleteSome)), verify, ...hourly]
     for (const part of orphans ? [...parts, sweepOrphans] : parts) {
       if (timer === undefined || !(await lease.isHeld())) return
       await part().catch(logFailure)
@@ -114,10 +115,33 @@ export function createMaintenance({
     for (const drift of drifts.slice(0, 10)) log.error({ drift }, 'usage does not add up')
   }
 
+  const hourly = [logHead, () => untilNone(keys.revokeUnused), tellExpiring].map(atMostHourly)
+
+  /** A part that has failed is tried again in the next round. */
+  function atMostHourly(part: () => Promise<void>): () => Promise<void> {
+    let doneMs = Number.NEGATIVE_INFINITY
+    return async () => {
+      if (performance.now() - doneMs < HOUR_MS) return
+      await part()
+      doneMs = performance.now()
+    }
+  }
+
+  async function tellExpiring(): Promise<void> {
+    const expiring = await keys.expiring()
+    metrics.keysExpiring(expiring)
+    const told = expiring.filter(({ count }) => count > 0)
+    if (told.length === 0 || !(await keys.mayTell())) return
+    for (const { days, count, first } of told)
+      log.warn(
+        { days, count, keys: first },
+        `API keys expire within ${days === 1 ? 'a day' : `${days} days`}`,
+      )
+  }
+
+  /** A copy of the audit log can be compared with its head later. */
   async function logHead(): Promise<void> {
-    if (performance.now() - headLoggedMs < HEAD_EVERY_MS) return
     const head = await audit.head()
-    headLoggedMs = performance.now()
     if (head !== undefined) log.info({ head }, 'the head of the audit log')
   }
 

@@ -1,6 +1,7 @@
 import type { SigningKeyState } from '#core/accounts/auth/signing-key-administration.ts'
 import type { KeyFilter, KeyOrder } from '#core/accounts/keys/key-filter.ts'
 import type { NewKey } from '#core/accounts/keys/key-input.ts'
+import type { KeyRotation } from '#core/accounts/keys/keys.ts'
 import type { UserFilter, UserOrder } from '#core/accounts/users/user-filter.ts'
 import type { NewUser, UserChange } from '#core/accounts/users/user-input.ts'
 import { whoIs } from '#core/audit/actor.ts'
@@ -123,6 +124,8 @@ function commandsOf(
   const view = () => ({ now: runtime.now() })
   const shownUser = (user: User) => USER.record(user, view())
   const shownKey = (key: ApiKey) => API_KEY.record(key, view())
+  const shownSecret = ({ key, fullKey }: { key: ApiKey; fullKey: string }) =>
+    CREATED_API_KEY.record({ ...key, fullKey }, view())
 
   const idOf = async (username: string | undefined) =>
     username === undefined ? undefined : (await users.findByName(operator(), username)).id
@@ -177,7 +180,7 @@ function commandsOf(
       // The service checks this only for an owner who is not the caller, and here the owner is the caller.
       if (status !== 'active') refuseField(['owner'], 'expected an active user.')
       const created = await keys.create(operator(id), key)
-      return CREATED_API_KEY.record({ ...created.key, fullKey: created.fullKey }, view())
+      return shownSecret(created)
     },
     /** `owners` has the username of each owner by id, for a table that people can read. */
     async 'keys list'({ orderBy, order, ...given }: Given<KeyFilter> & OrderChoice<KeyOrder>) {
@@ -189,6 +192,12 @@ function commandsOf(
       return { keys: records.map(shownKey), owners: Object.fromEntries<string>(names) }
     },
     'keys show': async ({ id }: { id: string }) => shownKey(await keys.find(operator(), id)),
+    'keys rotate': async ({ id, ...rotation }: { id: string } & KeyRotation) =>
+      shownSecret(await keys.rotate(operator(), id, rotation)),
+    'keys pause': async ({ id }: { id: string }) =>
+      shownKey(await keys.update(operator(), id, { isActive: false })),
+    'keys resume': async ({ id }: { id: string }) =>
+      shownKey(await keys.update(operator(), id, { isActive: true })),
     'keys revoke': async ({ id }: { id: string }) => shownKey(await keys.revoke(operator(), id)),
     async 'usage report'(given: Given<ReportInput>) {
       const report = await reports.report(operator(), await selected<ReportInput>(USAGE, given))

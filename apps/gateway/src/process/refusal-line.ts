@@ -32,7 +32,10 @@ export function oneLine(text: string): string {
 
 const POSITIONAL: ReadonlySet<unknown> = new Set(['username', 'password', 'id'])
 /** Options whose names differ from those of core. */
-const RENAMED_OPTIONS: Readonly<Record<string, string>> = { allowedAgents: 'agents' }
+const RENAMED_OPTIONS: Readonly<Record<string, string>> = {
+  allowedAgents: 'agents',
+  allowedAddresses: 'addresses',
+}
 
 /** The name of a field on the command line: positional arguments by their name, all others as an option. */
 function nameOfOption(field: FieldPath): string {

@@ -2,11 +2,13 @@ import { createAuthentication, type EndUserRules } from '#core/accounts/auth/aut
 import { createLogin } from '#core/accounts/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/accounts/auth/signing-key-administration.ts'
 import type { Tokens } from '#core/accounts/auth/tokens.ts'
+import { createExpiringKeySearch } from '#core/accounts/keys/expiring-keys.ts'
 import type { KeyRules } from '#core/accounts/keys/key-input.ts'
 import type { RememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { createKeySweep } from '#core/accounts/keys/key-sweep.ts'
 import { createKeyWatch, type KeyWatchDeps } from '#core/accounts/keys/key-watch.ts'
 import { createKeys } from '#core/accounts/keys/keys.ts'
+import { createUnusedKeys } from '#core/accounts/keys/unused-keys.ts'
 import { createPasswords } from '#core/accounts/users/passwords.ts'
 import { createUsers, type UsersDeps } from '#core/accounts/users/users.ts'
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
@@ -107,7 +109,10 @@ export interface ServicesConfig {
   readonly waitingPlaces: WaitingPlaces
   /** Whether callers without a credential may list the agents. */
   readonly publicAgentListing: boolean
-  readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'> & { readonly revokedRetentionDays?: number }
+  readonly apiKeys: Omit<KeyRules, 'catalog' | 'limits'> & {
+    readonly revokedRetentionDays?: number
+    readonly revokeUnusedAfterDays?: number
+  }
   readonly audit: { readonly retentionDays: number }
   readonly instance: { readonly leaseMs: number }
 }
@@ -374,7 +379,11 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         files: (after) => uploadFiles(prisma, after),
       },
       usage: upkeep,
-      keys: createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
+      keys: {
+        ...createKeySweep({ sql: lanes.upkeep, retentionDays: config.apiKeys.revokedRetentionDays }),
+        ...createUnusedKeys(lanes.upkeep, config.apiKeys.revokeUnusedAfterDays),
+        ...createExpiringKeySearch(lanes.upkeep),
+      },
       replies: replyTasks,
       keptFiles: { close: fileKeeper.close },
       signingKeys: deps.signingKeys,

@@ -2,8 +2,10 @@ import type { Authentication } from '#core/accounts/auth/authenticate.ts'
 import type { Login } from '#core/accounts/auth/login.ts'
 import type { SigningKeyAdministration } from '#core/accounts/auth/signing-key-administration.ts'
 import type { Tokens } from '#core/accounts/auth/tokens.ts'
+import type { ExpiringKeySearch } from '#core/accounts/keys/expiring-keys.ts'
 import type { KeySweep } from '#core/accounts/keys/key-sweep.ts'
 import type { Keys } from '#core/accounts/keys/keys.ts'
+import type { UnusedKeys } from '#core/accounts/keys/unused-keys.ts'
 import type { FirstStart, Users } from '#core/accounts/users/users.ts'
 import type { ChangeableCatalog } from '#core/agents/catalog.ts'
 import type { Audit } from '#core/audit/audit.ts'
@@ -70,7 +72,7 @@ export interface ProcessTasks {
   readonly uploads: UploadsInProgress &
     UploadSweep & { files(after: string | undefined): Promise<UploadFiles> }
   readonly usage: UsageUpkeep
-  readonly keys: KeySweep
+  readonly keys: KeySweep & UnusedKeys & ExpiringKeySearch
   readonly replies: ReplyTasks
   readonly keptFiles: Pick<FileKeeper, 'close'>
   readonly signingKeys: SigningKeyAdministration

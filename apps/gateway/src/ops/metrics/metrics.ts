@@ -4,6 +4,7 @@ import { reportToPrimary } from '#ops/cluster/worker-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
 import { createDependencyMetrics } from './dependency-metrics.ts'
 import { createInstruments, type Instruments } from './instruments.ts'
+import { createKeyMetrics } from './key-metrics.ts'
 import { createLedgerMetrics } from './ledger-metrics.ts'
 import { createModelMetrics } from './model-metrics.ts'
 import { createProcessMetrics } from './process-metrics.ts'
@@ -23,6 +24,7 @@ export function createMetrics(instruments: Instruments = createInstruments()) {
   const uploads = createUploadMetrics(instruments)
   const subjects = {
     ...createRequestMetrics(instruments),
+    ...createKeyMetrics(instruments),
     ...createLedgerMetrics(instruments),
     ...createDependencyMetrics(instruments),
     ...createProcessMetrics(instruments),
