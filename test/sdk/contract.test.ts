@@ -104,6 +104,7 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
       limits: LIMITS,
     }),
   revokeApiKey: (client) => client.apiKeys.revoke(ID),
+  endPreviousSecret: (client) => client.apiKeys.endPreviousSecret(ID),
   resetApiKeyUsage: (client) => client.apiKeys.resetUsage(ID, { period: 'day' }),
   getCurrentApiKey: (client) => client.apiKeys.current(),
   createUser: (client) =>

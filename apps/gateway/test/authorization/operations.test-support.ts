@@ -75,6 +75,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   updateApiKey: { method: 'keys.update', id: theirKey, body: () => ({ name: 'renamed' }) },
   deleteApiKey: revoke,
   revokeApiKey: revoke,
+  endPreviousSecret: { method: 'keys.endPreviousSecret', id: theirKey },
   resetApiKeyUsage: { method: 'keys.resetUsage', id: theirKey, body: () => ({ period: 'day' }) },
   getCurrentApiKey: { method: 'keys.current' },
   createUser: {
