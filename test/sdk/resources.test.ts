@@ -99,6 +99,31 @@ describe('API keys', () => {
     await expect(revoked.apiKeys.current()).rejects.toMatchObject({ status: 401, reason: 'key_revoked' })
   })
 
+  test('are rotated under one id, so that both secrets work until the overlap ends', async () => {
+    const { id, full_key: first } = await admin.apiKeys.create(newKey('rotated'))
+    const idOf = async (apiKey: string) => (await clientOf({ apiKey }).apiKeys.current()).id
+    const { full_key: second, secrets } = await admin.apiKeys.rotate(id)
+    expect(secrets.map(({ key_prefix }) => key_prefix)).toEqual([second.slice(0, 12), first.slice(0, 12)])
+    expect(await Promise.all([first, second].map(idOf))).toEqual([id, id])
+    await expect(admin.apiKeys.rotate(id)).rejects.toMatchObject({ status: 409, reason: 'rotation_pending' })
+    const { full_key: third } = await admin.apiKeys.rotate(id, { overlap_seconds: 0 })
+    for (const ended of [first, second])
+      await expect(idOf(ended)).rejects.toMatchObject({ name: 'AuthenticationError' })
+    expect(await idOf(third)).toBe(id)
+  })
+
+  test('are paused and resumed, and bound to addresses', async () => {
+    const { id, full_key: apiKey } = await admin.apiKeys.create(newKey('paused'))
+    const current = () => clientOf({ apiKey }).apiKeys.current()
+    expect(await admin.apiKeys.update(id, { is_active: false })).toMatchObject({ state: 'paused' })
+    await expect(current()).rejects.toMatchObject({ status: 403, reason: 'key_paused' })
+    const elsewhere = { is_active: true, allowed_addresses: ['192.0.2.0/24'] }
+    expect(await admin.apiKeys.update(id, elsewhere)).toMatchObject({ state: 'active' })
+    await expect(current()).rejects.toMatchObject({ status: 403, reason: 'address_denied' })
+    await admin.apiKeys.update(id, { allowed_addresses: null })
+    expect(await current()).toMatchObject({ id, state: 'active' })
+  })
+
   test('are listed over all pages, and no further than the caller reads', async () => {
     for (const number of [1, 2, 3, 4, 5]) await admin.apiKeys.create(newKey(`page ${number}`))
     const names: string[] = []

@@ -106,6 +106,7 @@ describe('a call', () => {
     for (const call of [
       client.apiKeys.get(id),
       client.apiKeys.update(id, {}),
+      client.apiKeys.rotate(id),
       client.apiKeys.revoke(id),
       client.apiKeys.resetUsage(id, { period: 'day' }),
       client.uploads.get(id),

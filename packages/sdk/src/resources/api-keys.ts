@@ -5,6 +5,7 @@ import type {
   CreatedApiKey,
   CurrentApiKey,
   ResetUsageRequest,
+  RotateApiKey,
   UpdateApiKey,
 } from '../generated/wire.ts'
 import type { CallOptions } from '../options.ts'
@@ -76,16 +77,34 @@ export class ApiKeys extends Resource {
   }
 
   /**
-   * Changes a key; fields that are absent keep their values.
+   * Changes a key; fields that are absent keep their values. `is_active: false` pauses it, until `true` lifts that, and
+   * `allowed_addresses` are those that it may be used from.
    *
    * @example
    * ```ts
    * await client.apiKeys.update(id, { name: 'worker 2', allowed_agents: ['fastgpt'] })
    * await client.apiKeys.update(id, { expires_at: new Date(Date.now() + 30 * 86_400_000) })
+   * await client.apiKeys.update(id, { is_active: false, allowed_addresses: ['192.0.2.0/24', '2001:db8::7'] })
    * ```
    */
   update(id: string, body: ApiKeyChange, options?: CallOptions): ApiPromise<ApiKey> {
     return this.send('PATCH', '/api-keys/{id}', options, { params: { id }, json: body })
+  }
+
+  /**
+   * Gives a key another secret, which stays the same key with the same id. The reply is the only one that ever holds the new
+   * `full_key`. The secret before can be used for another day, or for `overlap_seconds`; with 0 every earlier one ends at once.
+   * It needs an access token.
+   *
+   * @example
+   * ```ts
+   * const { full_key, secrets } = await client.apiKeys.rotate(id, { overlap_seconds: 3_600 })
+   * console.log(full_key, secrets[1]?.ends_at)
+   * ```
+   */
+  rotate(id: string, body?: RotateApiKey, options?: CallOptions): ApiPromise<CreatedApiKey> {
+    // Where the reply was lost, the next rotation replaces the secret that nobody has got.
+    return this.send('POST', '/api-keys/{id}/rotate', options, { params: { id }, json: body })
   }
 
   /**

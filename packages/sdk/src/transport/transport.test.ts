@@ -206,6 +206,14 @@ describe('retries', () => {
     expect(requests).toHaveLength(2)
   })
 
+  test('a rotation whose answer was lost is sent again, since it replaces the secret that nobody has got', async () => {
+    const { client, requests } = clientWith([fails(lost('ECONNRESET')), () => success({ id: '1' })], {
+      accessToken: 'token',
+    })
+    expect(await ended(client.apiKeys.rotate('1'))).toMatchObject({ value: { id: '1' } })
+    expect(requests).toHaveLength(2)
+  })
+
   describe('of a delete', () => {
     const gone = () => refusal(404, 'upload_not_found')
     test.each([
