@@ -16,15 +16,10 @@ interface CreatedKeyProps {
 /** Shows a new key or its new secret, the only time that it can be seen: neither Escape nor a press outside nor going back loses it. */
 export function CreatedKey({ created, onDone }: CreatedKeyProps) {
   const t = useTranslations('keys.created')
+  const title = t(created.rotated_at === null ? 'title' : 'rotated', { name: created.name })
   useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true })
   return (
-    <Dialog
-      title={t(created.rotated_at === null ? 'title' : 'rotated', { name: created.name })}
-      isOpen
-      isModalOnly
-      isWide
-      onClose={onDone}
-    >
+    <Dialog title={title} isOpen isModalOnly isWide onClose={onDone}>
       <div className={styles.secret}>
         <Notice tone="warn">{t('once')}</Notice>
         <section className={styles.secretKey} aria-label={t('key')}>

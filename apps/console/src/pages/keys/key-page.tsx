@@ -93,7 +93,7 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
       )}
       {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
       {dialog === 'rotate' && <RotateKey apiKey={apiKey} onClose={close} />}
-      <PauseKey apiKey={apiKey} isOpen={dialog === 'pause'} onClose={close} />
+      {dialog === 'pause' && <PauseKey apiKey={apiKey} onClose={close} />}
       <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />
     </Page>
   )

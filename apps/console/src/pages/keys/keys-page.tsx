@@ -121,15 +121,15 @@ function KeysList({ filter: { state = 'active', ...filter }, search, onOrder }: 
 }
 
 function NoKeys({
-  search: { search = '', state = 'active', expiring, unused, owner },
+  search: { search = '', state, expiring, unused, owner },
 }: {
   readonly search: KeysSearch
 }) {
   const t = useTranslations('keys')
   if (expiring !== undefined) return <Empty title={t('noneExpiring')} />
   const isAll = state === 'all'
-  if (search.trim() !== '' || owner !== undefined || unused !== undefined || !(isAll || state === 'active'))
-    return <Empty title={t('notFound')} />
+  const isNarrow = owner !== undefined || unused !== undefined || !(isAll || (state ?? 'active') === 'active')
+  if (search.trim() !== '' || isNarrow) return <Empty title={t('notFound')} />
   return (
     <Empty title={t(isAll ? 'empty' : 'emptyActive')}>
       <p>{t(isAll ? 'emptyHint' : 'emptyActiveHint')}</p>

@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query'
-import type { CreatedApiKey } from '@trunkline/sdk'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl'
 import { useFormats } from '../../format/use-formats.ts'
@@ -10,47 +9,28 @@ import { Form } from '../../ui/fields/form.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
 import { CreatedKey } from './created-key.tsx'
-import type { KeyDetails } from './key-limits.tsx'
-import styles from './keys.module.css'
+import type { KeyDialogProps } from './key-limits.tsx'
 import { rereadKey } from './reread-key.ts'
 
-interface RotateKeyProps {
-  readonly apiKey: KeyDetails
-  onClose(): void
-}
+/** How long the old secret can still be used, in seconds. */
+const OVERLAPS = { now: 0, hour: 3_600, day: 86_400, week: 604_800, month: 2_592_000 } as const
+/** What is proposed where somebody else may know it, and where nobody does. */
+const PROPOSED = { yes: 'now', no: 'day' } as const
 
 /** The dialog that gives a key another secret, and then the one that shows it. */
-export function RotateKey({ apiKey, onClose }: RotateKeyProps) {
-  const [rotated, setRotated] = useState<CreatedApiKey>()
-  if (rotated !== undefined) return <CreatedKey created={rotated} onDone={onClose} />
-  return <RotateKeyForm {...{ apiKey, onClose }} onRotated={setRotated} />
-}
-
-/** How long the secret before can still be used, in seconds, and what is proposed for one that is known to nobody else. */
-const OVERLAPS = { now: 0, hour: 3_600, day: 86_400, week: 604_800, month: 2_592_000 } as const
-type Overlap = keyof typeof OVERLAPS
-const PROPOSED = { yes: 'now', no: 'day' } as const
-const ANSWERS = ['yes', 'no'] as const
-
-function RotateKeyForm({
-  apiKey: { id, name, secrets },
-  onClose,
-  onRotated,
-}: RotateKeyProps & { onRotated(key: CreatedApiKey): void }) {
+export function RotateKey({ apiKey: { id, name, secrets }, onClose }: KeyDialogProps) {
   const t = useTranslations('keys.rotate')
   const common = useTranslations('common')
   const formats = useFormats()
   const [answer, setAnswer] = useState<keyof typeof PROPOSED>()
-  const [overlap, setOverlap] = useState<Overlap>('now')
+  const [overlap, setOverlap] = useState<keyof typeof OVERLAPS>('now')
   const rotate = useMutation({
     mutationFn: () => client.apiKeys.rotate(id, { overlap_seconds: OVERLAPS[overlap] }),
-    onSuccess(key) {
-      void rereadKey()
-      onRotated(key)
-    },
+    onSuccess: () => void rereadKey(),
   })
+  if (rotate.data !== undefined) return <CreatedKey created={rotate.data} onDone={onClose} />
   const [present, previous] = secrets
-  const isSpare = present?.lastUsedAt === null
+  const pending = present?.lastUsedAt === null ? 'spare' : 'pending'
   return (
     <Dialog title={t('title', { name })} isOpen onClose={onClose}>
       <Form
@@ -61,36 +41,32 @@ function RotateKeyForm({
       >
         <p>{t('hint')}</p>
         {previous?.endsAt && (
-          <Notice tone="warn">
-            {t(isSpare ? 'spare' : 'pending', { at: formats.moment(previous.endsAt) })}
-          </Notice>
+          <Notice tone="warn">{t(pending, { at: formats.moment(previous.endsAt) })}</Notice>
         )}
         <FieldGroup label={t('question')}>
-          <div className={styles.options}>
-            {ANSWERS.map((value) => (
-              <RadioField
-                key={value}
-                name="answer"
-                label={t(`answers.${value}`)}
-                checked={answer === value}
-                onChange={() => {
-                  setAnswer(value)
-                  setOverlap(PROPOSED[value])
-                }}
-              />
-            ))}
-          </div>
+          {(['yes', 'no'] as const).map((value) => (
+            <RadioField
+              key={value}
+              name="answer"
+              label={t(`answers.${value}`)}
+              checked={answer === value}
+              onChange={() => {
+                setAnswer(value)
+                setOverlap(PROPOSED[value])
+              }}
+            />
+          ))}
         </FieldGroup>
         {answer !== undefined && (
           <SelectField
             label={t('overlap')}
             hint={t(overlap === 'now' ? 'nowHint' : 'overlapHint')}
             value={overlap}
-            onChange={({ target }) => setOverlap(target.value as Overlap)}
+            onChange={({ target }) => setOverlap(target.value as typeof overlap)}
           >
-            {Object.keys(OVERLAPS).map((value) => (
+            {(Object.keys(OVERLAPS) as (typeof overlap)[]).map((value) => (
               <option key={value} value={value}>
-                {t(`overlaps.${value as Overlap}`)}
+                {t(`overlaps.${value}`)}
               </option>
             ))}
           </SelectField>

@@ -20,7 +20,6 @@ const BY_REASON = [
   'too_many_keys',
   'key_ended',
   'rotation_pending',
-  'upgrade_pending',
   'too_many_new_keys',
   'agent_unavailable',
   'document_not_trusted',
