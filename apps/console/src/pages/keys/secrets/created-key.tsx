@@ -1,12 +1,12 @@
 import { useBlocker } from '@tanstack/react-router'
 import type { CreatedApiKey } from '@trunkline/sdk'
 import { useTranslations } from 'use-intl'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy/copy.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
-import { KeyCode } from './key-code.tsx'
-import styles from './keys.module.css'
+import { Button } from '../../../ui/button.tsx'
+import { CopyButton } from '../../../ui/copy/copy.tsx'
+import { Notice } from '../../../ui/notice.tsx'
+import { Actions, Dialog } from '../../../ui/overlays/dialog.tsx'
+import { KeyCode } from '../key-code.tsx'
+import styles from '../keys.module.css'
 
 interface CreatedKeyProps {
   readonly created: CreatedApiKey
