@@ -81,14 +81,17 @@ describe.runIf(HAS_BROWSER)('the tables of the console', () => {
     await expect
       .poll(async () => (await names(page)).slice(0, 2))
       .toEqual(['key of anna', 'key of carla-of-the-night-shift-in-the-north'])
-    expect(await page.getByText(/^expires in/).allTextContents()).toEqual(['expires in 3 days'])
-    await page.getByLabel(/^Expires within/).check()
+    expect(await page.getByText(/^expires in/).allTextContents()).toEqual([
+      'expires in 3 days',
+      'expires in 19 days',
+    ])
+    await page.getByLabel('Expires', { exact: true }).selectOption({ label: 'Within 7 days' })
     await waitForNames(page, ['key of anna'])
     const cell = rows(page).getByRole('cell', { name: 'Active' })
     const opened = page.context().waitForEvent('page')
     await cell.click({ modifiers: ['ControlOrMeta'] })
     expect((await opened).url()).toMatch(/\/keys\/[0-9a-f-]{36}$/)
-    expect(searchOf(page)).toMatchObject({ order: 'expires_at', expiring: 'true' })
+    expect(searchOf(page)).toMatchObject({ order: 'expires_at', expiring: '7d' })
     await cell.click()
     await page.getByRole('heading', { level: 1, name: 'key of anna' }).waitFor()
     await page.getByText('expires in 3 days').waitFor()

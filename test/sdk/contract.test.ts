@@ -110,6 +110,7 @@ const USES: Readonly<Record<string, (client: Trunkline) => Promise<unknown>>> = 
     }),
   rotateApiKey: (client) => client.apiKeys.rotate(ID, { overlap_seconds: 60 }),
   revokeApiKey: (client) => client.apiKeys.revoke(ID),
+  endPreviousSecret: (client) => client.apiKeys.endPreviousSecret(ID),
   resetApiKeyUsage: (client) => client.apiKeys.resetUsage(ID, { period: 'day' }),
   getCurrentApiKey: (client) => client.apiKeys.current(),
   createUser: (client) =>

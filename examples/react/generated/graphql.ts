@@ -38,6 +38,8 @@ export type ChatInput = {
 
 /** A new API key. */
 export type CreateApiKeyInput = {
+  /** The network addresses from which the key may be used, each alone or as a range in CIDR notation, IPv4 or IPv6. Null allows all addresses. */
+  allowedAddresses?: Array<string> | null | undefined;
   /** The agents that the key may call, each as `agent` or, for one app alone, `agent/app`. Null allows all agents. */
   allowedAgents?: Array<string> | null | undefined;
   /** What the key is for, at most 500 characters; may be empty. */

@@ -65,6 +65,7 @@ export const GOOD: Readonly<
     as: gateway.token,
     id: (await gateway.api.createKey(gateway.token)).id,
   }),
+  endPreviousSecret: (gateway) => ({ as: gateway.token, id: gateway.key.id }),
   resetApiKeyUsage: (gateway) => ({ as: gateway.token, id: gateway.key.id, body: { period: 'day' } }),
   getCurrentApiKey: (gateway) => ({ as: gateway.key.full_key }),
 

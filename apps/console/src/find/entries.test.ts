@@ -7,7 +7,7 @@ const pages = [
   { to: '/keys', label: 'API 密钥', icon },
 ]
 const agents = [{ id: 'dify', name: 'Support desk', requires: [], apps: [] }]
-const key = { description: '', isActive: true, revokedAt: null, owner: null }
+const key = { description: '', state: 'ACTIVE' as const, owner: null }
 const matches: Matches = {
   keys: [
     { ...key, id: 'k1', name: 'support', keyPrefix: 'tl_aB3dE6gH9' },

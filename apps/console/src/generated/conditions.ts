@@ -44,8 +44,10 @@ export const CALLS = {
 } as const
 export const KEYS = {
   search: {"kind":"search","field":"search","parameter":"search"},
-  state: {"kind":"words","field":"state","parameter":"state","words":["ACTIVE","REVOKED","EXPIRED"]},
+  state: {"kind":"words","field":"state","parameter":"state","words":["ACTIVE","PAUSED","EXPIRED","REVOKED"]},
   expiresBefore: {"kind":"time","field":"expiresBefore","parameter":"expires_before"},
+  expiresWithin: {"kind":"text","field":"expiresWithin","parameter":"expires_within","maxLength":8},
+  unusedFor: {"kind":"text","field":"unusedFor","parameter":"unused_for","maxLength":8},
   user: {"kind":"user","field":"ownerId","parameter":"owner_id"},
 } as const
 export const KEYS_ORDERS = ["CREATED_AT","NAME","LAST_USED_AT","EXPIRES_AT","CALLS_TODAY","CALLS_THIS_MONTH","TOTAL_CALLS"] as const

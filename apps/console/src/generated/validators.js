@@ -1,6 +1,6 @@
 "use strict";
 export const CreateApiKey = validate20;
-const schema31 = {"type":"object","required":["name","description","expires_at","permissions"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"permissions":{"type":"array","items":{"type":"string","enum":["chat","upload","admin"]},"minItems":1,"uniqueItems":true},"owner_id":{"type":"string","format":"uuid"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
+const schema31 = {"type":"object","required":["name","description","expires_at","permissions"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"permissions":{"type":"array","items":{"type":"string","enum":["chat","upload","admin"]},"minItems":1,"uniqueItems":true},"owner_id":{"type":"string","format":"uuid"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"allowed_addresses":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
 const func1 = (text) => [...text].length;
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -55,7 +55,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "expires_at")) || (key0 === "permissions")) || (key0 === "owner_id")) || (key0 === "allowed_agents")) || (key0 === "limits"))){
+if(!((((((((key0 === "name") || (key0 === "description")) || (key0 === "expires_at")) || (key0 === "permissions")) || (key0 === "owner_id")) || (key0 === "allowed_agents")) || (key0 === "allowed_addresses")) || (key0 === "limits"))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
@@ -313,15 +313,14 @@ vErrors = null;
 }
 }
 }
-if(data.limits !== undefined){
-let data8 = data.limits;
+if(data.allowed_addresses !== undefined){
+let data8 = data.allowed_addresses;
 const _errs23 = errors;
 let valid7 = false;
 const _errs24 = errors;
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key1 in data8){
-if(!((key1 === "chat_per_minute") || (key1 === "upload_per_minute"))){
-const err23 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(Array.isArray(data8)){
+if(data8.length > 50){
+const err23 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -330,14 +329,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-if(data8.chat_per_minute !== undefined){
-let data9 = data8.chat_per_minute;
-const _errs28 = errors;
-let valid9 = false;
-const _errs29 = errors;
-if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
-const err24 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const len2 = data8.length;
+for(let i3=0; i3<len2; i3++){
+if(typeof data8[i3] !== "string"){
+const err24 = {instancePath:instancePath+"/allowed_addresses/" + i3,schemaPath:"#/properties/allowed_addresses/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -346,11 +341,10 @@ vErrors.push(err24);
 }
 errors++;
 }
-var _valid2 = _errs29 === errors;
-valid9 = valid9 || _valid2;
-const _errs31 = errors;
-if(data9 !== null){
-const err25 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -359,10 +353,11 @@ vErrors.push(err25);
 }
 errors++;
 }
-var _valid2 = _errs31 === errors;
-valid9 = valid9 || _valid2;
-if(!valid9){
-const err26 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid1 = _errs24 === errors;
+valid7 = valid7 || _valid1;
+const _errs28 = errors;
+if(data8 !== null){
+const err26 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -371,103 +366,15 @@ vErrors.push(err26);
 }
 errors++;
 }
-else {
-errors = _errs28;
-if(vErrors !== null){
-if(_errs28){
-vErrors.length = _errs28;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data8.upload_per_minute !== undefined){
-let data10 = data8.upload_per_minute;
-const _errs34 = errors;
-let valid10 = false;
-const _errs35 = errors;
-if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
-const err27 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+var _valid1 = _errs28 === errors;
+valid7 = valid7 || _valid1;
+if(!valid7){
+const err27 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err27];
 }
 else {
 vErrors.push(err27);
-}
-errors++;
-}
-var _valid3 = _errs35 === errors;
-valid10 = valid10 || _valid3;
-const _errs37 = errors;
-if(data10 !== null){
-const err28 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-var _valid3 = _errs37 === errors;
-valid10 = valid10 || _valid3;
-if(!valid10){
-const err29 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-else {
-errors = _errs34;
-if(vErrors !== null){
-if(_errs34){
-vErrors.length = _errs34;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-var _valid1 = _errs24 === errors;
-valid7 = valid7 || _valid1;
-const _errs39 = errors;
-if(data8 !== null){
-const err31 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-var _valid1 = _errs39 === errors;
-valid7 = valid7 || _valid1;
-if(!valid7){
-const err32 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
 }
 errors++;
 }
@@ -483,14 +390,184 @@ vErrors = null;
 }
 }
 }
+if(data.limits !== undefined){
+let data10 = data.limits;
+const _errs31 = errors;
+let valid10 = false;
+const _errs32 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+for(const key1 in data10){
+if(!((key1 === "chat_per_minute") || (key1 === "upload_per_minute"))){
+const err28 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err28];
 }
 else {
-const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data10.chat_per_minute !== undefined){
+let data11 = data10.chat_per_minute;
+const _errs36 = errors;
+let valid12 = false;
+const _errs37 = errors;
+if(!((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11)))){
+const err29 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+var _valid3 = _errs37 === errors;
+valid12 = valid12 || _valid3;
+const _errs39 = errors;
+if(data11 !== null){
+const err30 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+var _valid3 = _errs39 === errors;
+valid12 = valid12 || _valid3;
+if(!valid12){
+const err31 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+else {
+errors = _errs36;
+if(vErrors !== null){
+if(_errs36){
+vErrors.length = _errs36;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data10.upload_per_minute !== undefined){
+let data12 = data10.upload_per_minute;
+const _errs42 = errors;
+let valid13 = false;
+const _errs43 = errors;
+if(!((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12)))){
+const err32 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+var _valid4 = _errs43 === errors;
+valid13 = valid13 || _valid4;
+const _errs45 = errors;
+if(data12 !== null){
+const err33 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err33];
 }
 else {
 vErrors.push(err33);
+}
+errors++;
+}
+var _valid4 = _errs45 === errors;
+valid13 = valid13 || _valid4;
+if(!valid13){
+const err34 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+else {
+errors = _errs42;
+if(vErrors !== null){
+if(_errs42){
+vErrors.length = _errs42;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+var _valid2 = _errs32 === errors;
+valid10 = valid10 || _valid2;
+const _errs47 = errors;
+if(data10 !== null){
+const err36 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+var _valid2 = _errs47 === errors;
+valid10 = valid10 || _valid2;
+if(!valid10){
+const err37 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+else {
+errors = _errs31;
+if(vErrors !== null){
+if(_errs31){
+vErrors.length = _errs31;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
 }
 errors++;
 }
@@ -500,7 +577,7 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const UpdateApiKey = validate21;
-const schema32 = {"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
+const schema32 = {"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100},"description":{"type":"string","maxLength":500},"expires_at":{"type":"string","maxLength":64},"is_active":{"type":"boolean"},"allowed_agents":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"allowed_addresses":{"anyOf":[{"type":"array","items":{"type":"string"},"maxItems":50},{"type":"null"}]},"limits":{"anyOf":[{"type":"object","properties":{"chat_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]},"upload_per_minute":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"additionalProperties":false},{"type":"null"}]}},"additionalProperties":false};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -514,7 +591,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(((((key0 === "name") || (key0 === "description")) || (key0 === "expires_at")) || (key0 === "allowed_agents")) || (key0 === "limits"))){
+if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "expires_at")) || (key0 === "is_active")) || (key0 === "allowed_agents")) || (key0 === "allowed_addresses")) || (key0 === "limits"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -610,14 +687,9 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.allowed_agents !== undefined){
-let data3 = data.allowed_agents;
-const _errs9 = errors;
-let valid1 = false;
-const _errs10 = errors;
-if(Array.isArray(data3)){
-if(data3.length > 50){
-const err8 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(data.is_active !== undefined){
+if(typeof data.is_active !== "boolean"){
+const err8 = {instancePath:instancePath+"/is_active",schemaPath:"#/properties/is_active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -626,10 +698,15 @@ vErrors.push(err8);
 }
 errors++;
 }
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data3[i0] !== "string"){
-const err9 = {instancePath:instancePath+"/allowed_agents/" + i0,schemaPath:"#/properties/allowed_agents/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.allowed_agents !== undefined){
+let data4 = data.allowed_agents;
+const _errs11 = errors;
+let valid1 = false;
+const _errs12 = errors;
+if(Array.isArray(data4)){
+if(data4.length > 50){
+const err9 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -638,10 +715,10 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data4[i0] !== "string"){
+const err10 = {instancePath:instancePath+"/allowed_agents/" + i0,schemaPath:"#/properties/allowed_agents/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -650,11 +727,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-var _valid0 = _errs10 === errors;
-valid1 = valid1 || _valid0;
-const _errs14 = errors;
-if(data3 !== null){
-const err11 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -663,10 +739,11 @@ vErrors.push(err11);
 }
 errors++;
 }
-var _valid0 = _errs14 === errors;
+var _valid0 = _errs12 === errors;
 valid1 = valid1 || _valid0;
-if(!valid1){
-const err12 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const _errs16 = errors;
+if(data4 !== null){
+const err12 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -675,27 +752,10 @@ vErrors.push(err12);
 }
 errors++;
 }
-else {
-errors = _errs9;
-if(vErrors !== null){
-if(_errs9){
-vErrors.length = _errs9;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.limits !== undefined){
-let data5 = data.limits;
-const _errs17 = errors;
-let valid4 = false;
-const _errs18 = errors;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-for(const key1 in data5){
-if(!((key1 === "chat_per_minute") || (key1 === "upload_per_minute"))){
-const err13 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+var _valid0 = _errs16 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err13 = {instancePath:instancePath+"/allowed_agents",schemaPath:"#/properties/allowed_agents/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -704,14 +764,26 @@ vErrors.push(err13);
 }
 errors++;
 }
+else {
+errors = _errs11;
+if(vErrors !== null){
+if(_errs11){
+vErrors.length = _errs11;
 }
-if(data5.chat_per_minute !== undefined){
-let data6 = data5.chat_per_minute;
-const _errs22 = errors;
-let valid6 = false;
-const _errs23 = errors;
-if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
-const err14 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.allowed_addresses !== undefined){
+let data6 = data.allowed_addresses;
+const _errs19 = errors;
+let valid4 = false;
+const _errs20 = errors;
+if(Array.isArray(data6)){
+if(data6.length > 50){
+const err14 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -720,11 +792,10 @@ vErrors.push(err14);
 }
 errors++;
 }
-var _valid2 = _errs23 === errors;
-valid6 = valid6 || _valid2;
-const _errs25 = errors;
-if(data6 !== null){
-const err15 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data6[i1] !== "string"){
+const err15 = {instancePath:instancePath+"/allowed_addresses/" + i1,schemaPath:"#/properties/allowed_addresses/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -733,10 +804,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-var _valid2 = _errs25 === errors;
-valid6 = valid6 || _valid2;
-if(!valid6){
-const err16 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -745,25 +816,11 @@ vErrors.push(err16);
 }
 errors++;
 }
-else {
-errors = _errs22;
-if(vErrors !== null){
-if(_errs22){
-vErrors.length = _errs22;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data5.upload_per_minute !== undefined){
-let data7 = data5.upload_per_minute;
-const _errs28 = errors;
-let valid7 = false;
-const _errs29 = errors;
-if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
-const err17 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+var _valid1 = _errs20 === errors;
+valid4 = valid4 || _valid1;
+const _errs24 = errors;
+if(data6 !== null){
+const err17 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -772,11 +829,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-var _valid3 = _errs29 === errors;
-valid7 = valid7 || _valid3;
-const _errs31 = errors;
-if(data7 !== null){
-const err18 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+var _valid1 = _errs24 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err18 = {instancePath:instancePath+"/allowed_addresses",schemaPath:"#/properties/allowed_addresses/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -785,10 +841,27 @@ vErrors.push(err18);
 }
 errors++;
 }
-var _valid3 = _errs31 === errors;
-valid7 = valid7 || _valid3;
-if(!valid7){
-const err19 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+else {
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.limits !== undefined){
+let data8 = data.limits;
+const _errs27 = errors;
+let valid7 = false;
+const _errs28 = errors;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key1 in data8){
+if(!((key1 === "chat_per_minute") || (key1 === "upload_per_minute"))){
+const err19 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -797,21 +870,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-else {
-errors = _errs28;
-if(vErrors !== null){
-if(_errs28){
-vErrors.length = _errs28;
 }
-else {
-vErrors = null;
-}
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data8.chat_per_minute !== undefined){
+let data9 = data8.chat_per_minute;
+const _errs32 = errors;
+let valid9 = false;
+const _errs33 = errors;
+if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
+const err20 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -820,11 +886,11 @@ vErrors.push(err20);
 }
 errors++;
 }
-var _valid1 = _errs18 === errors;
-valid4 = valid4 || _valid1;
-const _errs33 = errors;
-if(data5 !== null){
-const err21 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+var _valid3 = _errs33 === errors;
+valid9 = valid9 || _valid3;
+const _errs35 = errors;
+if(data9 !== null){
+const err21 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -833,10 +899,10 @@ vErrors.push(err21);
 }
 errors++;
 }
-var _valid1 = _errs33 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const err22 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid3 = _errs35 === errors;
+valid9 = valid9 || _valid3;
+if(!valid9){
+const err22 = {instancePath:instancePath+"/limits/chat_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/chat_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -846,10 +912,62 @@ vErrors.push(err22);
 errors++;
 }
 else {
-errors = _errs17;
+errors = _errs32;
 if(vErrors !== null){
-if(_errs17){
-vErrors.length = _errs17;
+if(_errs32){
+vErrors.length = _errs32;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data8.upload_per_minute !== undefined){
+let data10 = data8.upload_per_minute;
+const _errs38 = errors;
+let valid10 = false;
+const _errs39 = errors;
+if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
+const err23 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+var _valid4 = _errs39 === errors;
+valid10 = valid10 || _valid4;
+const _errs41 = errors;
+if(data10 !== null){
+const err24 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+var _valid4 = _errs41 === errors;
+valid10 = valid10 || _valid4;
+if(!valid10){
+const err25 = {instancePath:instancePath+"/limits/upload_per_minute",schemaPath:"#/properties/limits/anyOf/0/properties/upload_per_minute/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+else {
+errors = _errs38;
+if(vErrors !== null){
+if(_errs38){
+vErrors.length = _errs38;
 }
 else {
 vErrors = null;
@@ -859,12 +977,60 @@ vErrors = null;
 }
 }
 else {
-const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err26 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err26];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err26);
+}
+errors++;
+}
+var _valid2 = _errs28 === errors;
+valid7 = valid7 || _valid2;
+const _errs43 = errors;
+if(data8 !== null){
+const err27 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+var _valid2 = _errs43 === errors;
+valid7 = valid7 || _valid2;
+if(!valid7){
+const err28 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+else {
+errors = _errs27;
+if(vErrors !== null){
+if(_errs27){
+vErrors.length = _errs27;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
 }
 errors++;
 }

@@ -114,6 +114,16 @@ export function apiKeyRoutes(
     call: async ({ caller, id, given, onLimit }) => withSecret(await keys.rotate(caller, id, given, onLimit)),
   })
 
+  serve('POST', '/api/v1/api-keys/:id/previous-secret/end', {
+    operationId: 'endPreviousSecret',
+    summary: "End an API key's previous secret",
+    description:
+      'Ends the overlap of a rotation: from its next request on, the secret before the present one is refused with `key_rotated`. The present secret and running calls go on. Repeating this, or without such a secret, it changes nothing. Only the owner of the key, its creator and administrators may do so.',
+    reasons: ['key_not_found'],
+    isUnlimited: true,
+    call: ({ caller, id }) => keys.endPreviousSecret(caller, id),
+  })
+
   serve('POST', '/api/v1/api-keys/:id/usage/reset', {
     operationId: 'resetApiKeyUsage',
     summary: "Reset one of an API key's counters",

@@ -76,6 +76,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   deleteApiKey: revoke,
   revokeApiKey: revoke,
   rotateApiKey: { method: 'keys.rotate', id: theirKey, body: () => ({ overlap_seconds: 0 }) },
+  endPreviousSecret: { method: 'keys.endPreviousSecret', id: theirKey },
   resetApiKeyUsage: { method: 'keys.resetUsage', id: theirKey, body: () => ({ period: 'day' }) },
   getCurrentApiKey: { method: 'keys.current' },
   createUser: {

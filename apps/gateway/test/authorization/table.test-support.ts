@@ -291,6 +291,9 @@ export const TABLE: {
     revoke: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
       services.keys.revoke(caller, await call.all.newKey(call.caller.ownerId)),
     ),
+    endPreviousSecret: forCaller(KEY_READERS, SHARED, async (caller, { services, ...call }) =>
+      services.keys.endPreviousSecret(caller, await call.all.shared.key(call.caller.ownerId)),
+    ),
   },
   agents: {
     list: forAnybody(

@@ -116,6 +116,8 @@ const UPDATE_API_KEY = async (call: MatrixCall) =>
   `updateApiKey(input: { keyId: "${await keyOf(call)}", name: "renamed", description: "", expiresAt: "${soon()}", allowedAgents: null, limits: null })`
 const REVOKE_API_KEY = async ({ all, caller }: MatrixCall) =>
   `revokeApiKey(input: { keyId: "${await all.newKey(caller.ownerId)}" })`
+const END_PREVIOUS_SECRET = async (call: MatrixCall) =>
+  `endPreviousApiKeySecret(input: { keyId: "${await keyOf(call)}" })`
 const RESET_API_KEY_USAGE = async (call: MatrixCall) =>
   `resetApiKeyUsage(input: { keyId: "${await keyOf(call)}", period: DAY })`
 
@@ -240,6 +242,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.createApiKey': row(KEY_MAKERS, SHARED, CREATE_API_KEY),
   'Mutation.updateApiKey': row(KEY_MANAGERS, SHARED, UPDATE_API_KEY),
   'Mutation.revokeApiKey': row(KEY_READERS, SHARED, REVOKE_API_KEY),
+  'Mutation.endPreviousApiKeySecret': row(KEY_READERS, SHARED, END_PREVIOUS_SECRET),
   'Mutation.resetApiKeyUsage': row(KEY_MANAGERS, SHARED, RESET_API_KEY_USAGE),
   'Mutation.deleteUpload': row(
     UPLOAD_READERS,
@@ -289,6 +292,9 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'CreateApiKeyPayload.apiKey': row(KEY_MAKERS, SHARED, 'apiKey', { within: inMutation(CREATE_API_KEY) }),
   'UpdateApiKeyPayload.apiKey': row(KEY_MANAGERS, SHARED, 'apiKey', { within: inMutation(UPDATE_API_KEY) }),
   'RevokeApiKeyPayload.apiKey': row(KEY_READERS, SHARED, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
+  'EndPreviousApiKeySecretPayload.apiKey': row(KEY_READERS, SHARED, 'apiKey', {
+    within: inMutation(END_PREVIOUS_SECRET),
+  }),
   'ResetApiKeyUsagePayload.apiKey': row(KEY_MANAGERS, SHARED, 'apiKey', {
     within: inMutation(RESET_API_KEY_USAGE),
   }),

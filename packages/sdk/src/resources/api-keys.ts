@@ -121,6 +121,19 @@ export class ApiKeys extends Resource {
   }
 
   /**
+   * Ends the overlap of a rotation: the secret before the present one can no longer be used. Repeating it changes nothing.
+   *
+   * @example
+   * ```ts
+   * const { secrets } = await client.apiKeys.endPreviousSecret(id)
+   * console.log(secrets.length) // 1
+   * ```
+   */
+  endPreviousSecret(id: string, options?: CallOptions): ApiPromise<ApiKey> {
+    return this.send('POST', '/api-keys/{id}/previous-secret/end', options, { params: { id } })
+  }
+
+  /**
    * Starts a counter of the key again; the history stays.
    *
    * @example

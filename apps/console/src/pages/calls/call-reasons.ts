@@ -23,6 +23,8 @@ export const CALL_REASONS = [
   'invalid_request',
   'key_revoked',
   'key_expired',
+  'key_paused',
+  'address_denied',
   'owner_suspended',
   'stopped',
   'draining',

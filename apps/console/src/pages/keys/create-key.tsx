@@ -15,11 +15,11 @@ import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/fields/form.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx'
-import { CreatedKey } from './created-key.tsx'
 import { ExpiryFields } from './expiry-fields.tsx'
 import { NameFields, ReachFields } from './key-fields.tsx'
 import { creationOf, dayOf, type KeyValues, type NewKeyValues, newKeyValues } from './key-values.ts'
 import { OwnerField, PermissionFields } from './new-key-fields.tsx'
+import { CreatedKey } from './secrets/created-key.tsx'
 import { useKeyResolver } from './use-key-resolver.ts'
 
 const route = getRouteApi('/shell/keys')

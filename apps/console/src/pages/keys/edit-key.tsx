@@ -3,16 +3,9 @@ import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl'
 import { useFormDraft } from '../../form/drafts.ts'
 import { showMistakes } from '../../form/show-mistakes.ts'
-import {
-  AuditEventsDocument,
-  KeyChoicesDocument,
-  KeyDocument,
-  type KeyFieldsFragment,
-  KeysDocument,
-} from '../../generated/graphql.ts'
+import type { KeyFieldsFragment } from '../../generated/graphql.ts'
 import { UpdateApiKey } from '../../generated/validators.js'
 import { client } from '../../session/gateway.ts'
-import { invalidate } from '../../session/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/fields/form.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
@@ -21,6 +14,7 @@ import { useToast } from '../../ui/overlays/toasts.tsx'
 import { ExpiryFields } from './expiry-fields.tsx'
 import { NameFields, ReachFields } from './key-fields.tsx'
 import { type KeyValues, updateOf, valuesOf } from './key-values.ts'
+import { rereadKey } from './reread-key.ts'
 import { useKeyResolver } from './use-key-resolver.ts'
 
 interface EditKeyProps {
@@ -39,7 +33,7 @@ export function EditKey({ apiKey, onClose }: EditKeyProps) {
   const change = useMutation({
     mutationFn: (values: KeyValues) => client.apiKeys.update(apiKey.id, updateOf(values, new Date())),
     async onSuccess() {
-      await invalidate(KeyDocument, AuditEventsDocument, KeysDocument, KeyChoicesDocument)
+      await rereadKey()
       toast(t('saved'))
       onClose()
     },

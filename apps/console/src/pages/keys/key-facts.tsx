@@ -34,6 +34,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyDetails }) {
           [t('key.prefix'), <code key="prefix">{`${apiKey.keyPrefix}…`}</code>],
           [t('permissions'), apiKey.permissions.map((name) => t(`permission.${lower(name)}`)).join(', ')],
           [t('form.agents'), agents],
+          [t('form.addresses'), apiKey.allowedAddresses?.join(', ')],
           [t('owner'), nameOf(apiKey.ownerId, apiKey.owner?.username)],
           [t('key.creator'), nameOf(apiKey.createdById, apiKey.createdBy?.username)],
           [t('key.createdAt'), formats.moment(apiKey.createdAt)],
@@ -44,7 +45,9 @@ export function KeyFacts({ apiKey }: { readonly apiKey: KeyDetails }) {
               <ExpiryBadge apiKey={apiKey} />
             </span>,
           ],
-          [t('key.revokedAt'), apiKey.revokedAt === null ? undefined : formats.moment(apiKey.revokedAt)],
+          ...(['rotatedAt', 'pausedAt', 'revokedAt'] as const).map(
+            (name) => [t(name), apiKey[name] && formats.moment(apiKey[name])] as const,
+          ),
         ]}
       />
     </Card>

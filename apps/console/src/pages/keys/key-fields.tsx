@@ -33,7 +33,7 @@ export function NameFields({ form }: { readonly form: UseFormReturn<KeyValues> }
 /** The contract checks both limits as one property. */
 type ReachErrors = Partial<Record<'allowed_agents' | 'limits', { message?: string | undefined }>>
 
-/** Which agents the key may call, and how often. */
+/** Which agents the key may call, from where, and how often. */
 export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> }) {
   const t = useTranslations('keys.form')
   const { role } = useSession()
@@ -54,6 +54,14 @@ export function ReachFields({ form }: { readonly form: UseFormReturn<KeyValues> 
           )}
         </div>
       </FieldGroup>
+      <TextArea
+        label={t('addresses')}
+        hint={t('addressesHint')}
+        rows={2}
+        spellCheck={false}
+        error={formState.errors.allowed_addresses?.message}
+        {...register('allowed_addresses')}
+      />
       <FieldGroup label={t('limits')} error={limitsError?.message}>
         <p className={styles.hint}>{t(role === 'admin' ? 'limitsHintAdmin' : 'limitsHint')}</p>
         <FieldPair>

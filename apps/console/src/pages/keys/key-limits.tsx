@@ -8,6 +8,11 @@ import styles from './keys.module.css'
 /** A key with what its page alone shows. */
 export type KeyDetails = NonNullable<KeyQuery['apiKey']>
 
+export interface KeyDialogProps {
+  readonly apiKey: KeyDetails
+  onClose(): void
+}
+
 /** Facts: what the key may still do, and whose limit decides: its own, the gateway's, or the quota of its owner. */
 export function useLimits({ limits, rateLimits, permissions, owner }: KeyDetails) {
   const t = useTranslations('keys.limits')

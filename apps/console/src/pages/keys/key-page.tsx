@@ -5,14 +5,9 @@ import { useTranslations } from 'use-intl'
 import { preloadCharts } from '../../charts/use-plot.ts'
 import { KEY_PLACEHOLDER } from '../../code/snippets.ts'
 import { useFormats } from '../../format/use-formats.ts'
-import {
-  AuditEventsDocument,
-  KeyDocument,
-  type KeyFieldsFragment,
-  KeysDocument,
-} from '../../generated/graphql.ts'
+import { KeyDocument, type KeyFieldsFragment } from '../../generated/graphql.ts'
 import { client } from '../../session/gateway.ts'
-import { graphqlQuery, invalidate } from '../../session/queries.ts'
+import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Cards } from '../../ui/card.tsx'
@@ -27,7 +22,11 @@ import { KeyFacts } from './key-facts.tsx'
 import type { KeyDetails } from './key-limits.tsx'
 import { KeyUse } from './key-use.tsx'
 import styles from './keys.module.css'
-import { mayChange, mayRevoke } from './state/key-state.ts'
+import { PauseKey } from './pause-key.tsx'
+import { rereadKey } from './reread-key.ts'
+import { KeySecrets } from './secrets/key-secrets.tsx'
+import { RotateKey } from './secrets/rotate-key.tsx'
+import { mayChange, mayRevoke, mayRotate } from './state/key-state.ts'
 
 preloadCharts()
 
@@ -46,9 +45,12 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
   const t = useTranslations('keys.key')
   const code = useTranslations('keys.code')
   const session = useSession()
-  const [dialog, setDialog] = useState<'edit' | 'revoke'>()
+  const pause = useTranslations('keys.pause')
+  const rotate = useTranslations('keys.rotate')
+  const [dialog, setDialog] = useState<'edit' | 'rotate' | 'pause' | 'revoke'>()
   const isMine = mayChange(apiKey, session)
-  const isRevoked = apiKey.revokedAt !== null
+  const isRevoked = apiKey.state === 'REVOKED'
+  const isLive = !isRevoked && apiKey.state !== 'EXPIRED'
   const close = () => setDialog(undefined)
   return (
     <Page
@@ -57,6 +59,14 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
       actions={
         <>
           {isMine && <Button onClick={() => setDialog('edit')}>{t('change')}</Button>}
+          {mayRotate(apiKey, session) && isLive && (
+            <Button onClick={() => setDialog('rotate')}>{rotate('rotate')}</Button>
+          )}
+          {isMine && isLive && (
+            <Button onClick={() => setDialog('pause')}>
+              {pause(apiKey.pausedAt === null ? 'pause' : 'resume')}
+            </Button>
+          )}
           {mayRevoke(apiKey, session) && !isRevoked && (
             <Button look="danger" onClick={() => setDialog('revoke')}>
               {t('revoke')}
@@ -66,6 +76,7 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
       }
     >
       {!isMine && <Notice tone="info">{t('notYours')}</Notice>}
+      {isLive && <KeySecrets apiKey={apiKey} mayEnd={mayRevoke(apiKey, session)} />}
       <Cards>
         <KeyFacts apiKey={apiKey} />
         <KeyUse apiKey={apiKey} mayReset={isMine} />
@@ -81,6 +92,8 @@ function LoadedKey({ apiKey }: { readonly apiKey: KeyDetails }) {
         </Card>
       )}
       {dialog === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
+      {dialog === 'rotate' && <RotateKey apiKey={apiKey} onClose={close} />}
+      {dialog === 'pause' && <PauseKey apiKey={apiKey} onClose={close} />}
       <RevokeKey apiKey={apiKey} isOpen={dialog === 'revoke'} onClose={close} />
     </Page>
   )
@@ -107,7 +120,7 @@ function RevokeKey({ apiKey, isOpen, onClose }: RevokeKeyProps) {
       onClose={onClose}
       run={async () => {
         await client.apiKeys.revoke(apiKey.id)
-        await invalidate(KeyDocument, AuditEventsDocument, KeysDocument)
+        await rereadKey()
         toast(t('revoked'))
       }}
     >

@@ -9,16 +9,10 @@ import { Count } from '../../charts/count.tsx'
 import { SeriesTable } from '../../charts/series-table.tsx'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import { useFormats } from '../../format/use-formats.ts'
-import {
-  AuditEventsDocument,
-  KeyDocument,
-  type KeyFieldsFragment,
-  KeysDocument,
-  UsageReportDocument,
-} from '../../generated/graphql.ts'
+import { type KeyFieldsFragment, UsageReportDocument } from '../../generated/graphql.ts'
 import { startOfDay, startOfMonth } from '../../report/zone.ts'
 import { client } from '../../session/gateway.ts'
-import { graphqlQuery, invalidate } from '../../session/queries.ts'
+import { graphqlQuery } from '../../session/queries.ts'
 import { useSession } from '../../session/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -29,6 +23,7 @@ import { useToast } from '../../ui/overlays/toasts.tsx'
 import { usageSearch } from '../usage/usage-search.ts'
 import { usageVariables } from '../usage/usage-variables.ts'
 import styles from './keys.module.css'
+import { rereadKey } from './reread-key.ts'
 
 interface KeyUseProps {
   readonly apiKey: KeyFieldsFragment
@@ -112,7 +107,7 @@ export function KeyUse({ apiKey, mayReset }: KeyUseProps) {
         onClose={() => setAsking(false)}
         run={async () => {
           if (asked !== undefined) await client.apiKeys.resetUsage(apiKey.id, { period: asked.period })
-          await invalidate(KeyDocument, AuditEventsDocument, KeysDocument)
+          await rereadKey()
           toast(t('key.resetDone'))
         }}
       >

@@ -31,6 +31,7 @@ test('what a key has comes back as it was when nothing is changed', () => {
     name: 'bot',
     description: 'answers',
     allowedAgents: ['dify'],
+    allowedAddresses: ['192.0.2.0/24', '2001:db8::1'],
     limits: { chatPerMinute: 5, uploadPerMinute: null },
     expiresAt: '2027-01-31T12:00:00Z',
   }
@@ -41,8 +42,18 @@ test('what a key has comes back as it was when nothing is changed', () => {
     name: 'bot',
     description: 'answers',
     allowed_agents: ['dify'],
+    allowed_addresses: ['192.0.2.0/24', '2001:db8::1'],
     limits: { chat_per_minute: 5, upload_per_minute: null },
   })
+})
+
+test('addresses are given one on each line or with commas, and none allow all', () => {
+  const some = { ...EMPTY, allowed_addresses: ' 192.0.2.1, 192.0.2.2\n\n2001:db8::/32 ' }
+  const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8::/32']
+  expect(updateOf(some, NOW).allowed_addresses).toEqual(addresses)
+  expect(creationOf(some, NOW).allowed_addresses).toEqual(addresses)
+  expect(updateOf(EMPTY, NOW).allowed_addresses).toBeNull()
+  expect(creationOf(EMPTY, NOW)).not.toHaveProperty('allowed_addresses')
 })
 
 test('a day is that of the reader', () => {

@@ -8,6 +8,8 @@ export interface KeyValues {
   readonly agents: 'all' | 'some'
   /** Each as `agent` or `agent/app`. */
   readonly allowed_agents: readonly string[]
+  /** One on each line. */
+  readonly allowed_addresses: string
   readonly chat_per_minute: string
   readonly upload_per_minute: string
   /** A number of days from now, `date`, or `kept` for a key that keeps its expiry. */
@@ -31,6 +33,7 @@ export function newKeyValues(ownerId: string, fallbackDate: string): NewKeyValue
       description: '',
       agents: 'all',
       allowed_agents: [],
+      allowed_addresses: '',
       chat_per_minute: '',
       upload_per_minute: '',
     },
@@ -42,12 +45,13 @@ export function newKeyValues(ownerId: string, fallbackDate: string): NewKeyValue
 }
 
 export function valuesOf(key: KeyFieldsFragment): KeyValues {
-  const { name, description, allowedAgents, limits, expiresAt } = key
+  const { name, description, allowedAgents, allowedAddresses, limits, expiresAt } = key
   return {
     name,
     description,
     agents: allowedAgents === null ? 'all' : 'some',
     allowed_agents: allowedAgents ?? [],
+    allowed_addresses: (allowedAddresses ?? []).join('\n'),
     chat_per_minute: limits.chatPerMinute?.toString() ?? '',
     upload_per_minute: limits.uploadPerMinute?.toString() ?? '',
     lifetime: 'kept',
@@ -56,10 +60,13 @@ export function valuesOf(key: KeyFieldsFragment): KeyValues {
 }
 
 export function updateOf(values: KeyValues, now: Date): UpdateApiKey {
+  // Lists that are pasted have commas as well.
+  const addresses = values.allowed_addresses.split(/[\s,]+/).filter(Boolean)
   return {
     name: values.name.trim(),
     description: values.description.trim(),
     allowed_agents: values.agents === 'all' ? null : [...values.allowed_agents],
+    allowed_addresses: addresses.length === 0 ? null : addresses,
     limits: {
       chat_per_minute: limitOf(values.chat_per_minute),
       upload_per_minute: limitOf(values.upload_per_minute),
@@ -69,7 +76,7 @@ export function updateOf(values: KeyValues, now: Date): UpdateApiKey {
 }
 
 export function creationOf(values: NewKeyValues, now: Date): CreateApiKey {
-  const { name, description, allowed_agents, limits } = updateOf(values, now)
+  const { name, description, allowed_agents, allowed_addresses, limits } = updateOf(values, now)
   return {
     name: name ?? '',
     description: description ?? '',
@@ -77,6 +84,7 @@ export function creationOf(values: NewKeyValues, now: Date): CreateApiKey {
     expires_at: expiryOf(values, now),
     owner_id: values.owner_id,
     ...(allowed_agents && { allowed_agents }),
+    ...(allowed_addresses && { allowed_addresses }),
     ...(limits && { limits }),
   }
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { useTranslations } from 'use-intl'
 import type { FilterOf } from '../../filters/conditions.ts'
 import { KEYS_ORDERS } from '../../generated/conditions.ts'
@@ -21,7 +21,7 @@ import { CreateKey } from './create-key.tsx'
 import styles from './keys.module.css'
 import { KEY_CONDITIONS, type KeysSearch, STATES } from './keys-search.ts'
 import { KeysTable } from './keys-table.tsx'
-import { SOON_DAYS, soon } from './state/key-expiry.ts'
+import { daysOf } from './state/key-expiry.ts'
 
 const route = getRouteApi('/shell/keys')
 
@@ -30,30 +30,25 @@ export function KeysPage() {
   const t = useTranslations('keys')
   const { role } = useSession()
   const [search, onChange] = useAddress(route)
-  const { state = 'active', expiring, playground } = search
+  const { state = 'active', playground } = search
   const mayCreate = role !== 'user'
   const stateName = (name: (typeof STATES)[number]) => (name === 'all' ? t('all') : t(`states.${name}`))
-  const states = (
-    <Choices
-      label={t('show')}
-      value={state}
-      options={STATES.map((value) => ({ value, label: stateName(value) }))}
-      onChange={(chosen) => onChange({ state: chosen === 'active' ? undefined : chosen })}
-    />
-  )
-  const checks = (
-    <div className={styles.beside}>
-      <CheckField
-        label={t('showExpiring', { days: SOON_DAYS })}
-        checked={expiring === true}
-        onChange={({ target }) => onChange({ expiring: target.checked || undefined })}
+  const shown = (
+    <>
+      <Choices
+        label={t('show')}
+        value={state}
+        options={STATES.map((value) => ({ value, label: stateName(value) }))}
+        onChange={(chosen) => onChange({ state: chosen === 'active' ? undefined : chosen })}
       />
-      <CheckField
-        label={t('showPlayground')}
-        checked={playground === true}
-        onChange={({ target }) => onChange({ playground: target.checked || undefined })}
-      />
-    </div>
+      <div className={styles.beside}>
+        <CheckField
+          label={t('showPlayground')}
+          checked={playground === true}
+          onChange={({ target }) => onChange({ playground: target.checked || undefined })}
+        />
+      </div>
+    </>
   )
   return (
     <ListPage
@@ -61,13 +56,10 @@ export function KeysPage() {
       conditions={KEY_CONDITIONS}
       {...{ search, onChange }}
       usual={{
-        state: { chip: t('show'), textOf: stateName, element: states },
+        state: { chip: t('show'), textOf: stateName, element: shown },
         owner: {},
-        expiring: {
-          chip: t('expires'),
-          textOf: () => t('showExpiring', { days: SOON_DAYS }),
-          element: checks,
-        },
+        expiring: { label: t('expires'), textOf: (time) => t('within', { days: daysOf(time) }) },
+        unused: { label: t('unused'), textOf: (time) => t('unusedFor', { days: daysOf(time) }) },
       }}
       actions={
         mayCreate && (
@@ -95,21 +87,20 @@ interface KeysListProps {
   onOrder(order: string): void
 }
 
-const STATE_WORDS = { active: 'ACTIVE', expired: 'EXPIRED', revoked: 'REVOKED', all: null } as const
+const STATE_WORDS = {
+  active: 'ACTIVE',
+  paused: 'PAUSED',
+  expired: 'EXPIRED',
+  revoked: 'REVOKED',
+  all: null,
+} as const
 
-function KeysList({
-  filter: { state = 'active', expiresBefore, ...filter },
-  search,
-  onOrder,
-}: KeysListProps) {
+function KeysList({ filter: { state = 'active', ...filter }, search, onOrder }: KeysListProps) {
   const [first] = usePageSize()
-  // A time that moves on would make another list of each drawing.
-  const [now] = useState(() => new Date())
   const order = orderOf(search.order, KEYS_ORDERS) ?? NEWEST_FIRST
   const variables = {
     ...{ ...filter, first, orderBy: order.field, order: order.direction },
     state: STATE_WORDS[state],
-    ...(expiresBefore === true && { expiresBefore: soon(now).toISOString() }),
   }
   const query = useInfiniteQuery(graphqlPages(KeysDocument, variables, listIn))
   const { data, error, hasNextPage, isFetching, fetchNextPage } = query
@@ -129,12 +120,16 @@ function KeysList({
   )
 }
 
-function NoKeys({ search: { search = '', state, expiring, owner } }: { readonly search: KeysSearch }) {
+function NoKeys({
+  search: { search = '', state, expiring, unused, owner },
+}: {
+  readonly search: KeysSearch
+}) {
   const t = useTranslations('keys')
-  if (expiring === true) return <Empty title={t('noneExpiring')} />
-  if (search.trim() !== '' || owner !== undefined || state === 'expired' || state === 'revoked')
-    return <Empty title={t('notFound')} />
+  if (expiring !== undefined) return <Empty title={t('noneExpiring')} />
   const isAll = state === 'all'
+  const isNarrow = owner !== undefined || unused !== undefined || !(isAll || (state ?? 'active') === 'active')
+  if (search.trim() !== '' || isNarrow) return <Empty title={t('notFound')} />
   return (
     <Empty title={t(isAll ? 'empty' : 'emptyActive')}>
       <p>{t(isAll ? 'emptyHint' : 'emptyActiveHint')}</p>

@@ -2,18 +2,19 @@ import { flagsIn } from '../../filters/address.ts'
 import { conditionsIn } from '../../filters/conditions.ts'
 import { KEYS, KEYS_ORDERS } from '../../generated/conditions.ts'
 import { orderIn } from '../../lists/order.ts'
+import { EXPIRING, UNUSED } from './state/key-expiry.ts'
 
 /** The states that are listed, of which the address names none for the active keys. */
-export const STATES = ['active', 'expired', 'revoked', 'all'] as const
+export const STATES = ['active', 'paused', 'expired', 'revoked', 'all'] as const
 
-const { state, user: owner, expiresBefore, ...others } = KEYS
+const { state, user: owner, expiresWithin, unusedFor, ...others } = KEYS
 
 export const KEY_CONDITIONS = {
   ...others,
   state: { ...state, words: STATES },
   owner,
-  /** Only keys that expire within the days that `key-expiry.ts` names. */
-  expiring: { ...expiresBefore, kind: 'flag' },
+  expiring: { ...expiresWithin, kind: 'words', words: EXPIRING },
+  unused: { ...unusedFor, kind: 'words', words: UNUSED },
 } as const
 
 /** What of the list of keys is in its address. */

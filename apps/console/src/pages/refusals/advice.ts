@@ -4,6 +4,9 @@ import { kindOf, type LimitKind } from './limit-name.ts'
 const BY_REASON = [
   'key_expired',
   'key_revoked',
+  'key_rotated',
+  'key_paused',
+  'address_denied',
   'owner_suspended',
   'token_expired',
   'token_revoked',
@@ -15,6 +18,8 @@ const BY_REASON = [
   'unknown_agent',
   'conversation_busy',
   'too_many_keys',
+  'key_ended',
+  'rotation_pending',
   'too_many_new_keys',
   'agent_unavailable',
   'document_not_trusted',

@@ -13,6 +13,7 @@ export const AUDIT_OPERATIONS = [
   'keys.pause',
   'keys.resume',
   'keys.rotate',
+  'keys.endPreviousSecret',
   'keys.resetUsage',
   'keys.revoke',
   'keys.sweep',

@@ -61,6 +61,14 @@ formMutation(
 )
 
 mutation({
+  name: 'endPreviousApiKeySecret',
+  description: `Ends the overlap of a rotation: from its next request on, the secret before the present one is refused. The present secret and running calls go on. Without such a secret it changes nothing. Only for its owner, its creator and administrators. ${TAKES}`,
+  takes: 'The API key whose previous secret to end.',
+  returns: 'The key with its present secret.',
+  call: ({ keys }, { caller, id }) => keys.endPreviousSecret(caller, id),
+})
+
+mutation({
   name: 'resetApiKeyUsage',
   description: `Sets a call counter of an API key to zero. Reports and the list of calls keep the calls. Only for its creator and administrators. ${TAKES}`,
   takes: 'The API key and the counter to set to zero.',

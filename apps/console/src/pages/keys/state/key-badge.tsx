@@ -2,7 +2,13 @@ import { useTranslations } from 'use-intl'
 import { Badge } from '../../../ui/badge.tsx'
 import { keyState } from './key-state.ts'
 
-const TONES = { active: 'ok', expired: 'warn', revoked: 'neutral', suspended: 'danger' } as const
+const TONES = {
+  active: 'ok',
+  paused: 'warn',
+  expired: 'warn',
+  revoked: 'neutral',
+  suspended: 'danger',
+} as const
 
 export function KeyBadge({ apiKey }: { readonly apiKey: Parameters<typeof keyState>[0] }) {
   const t = useTranslations('keys.states')

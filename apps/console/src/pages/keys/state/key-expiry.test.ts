@@ -7,8 +7,8 @@ test.each([
   ['2026-11-25T12:00:01Z', 0],
   ['2026-11-26T11:59:59Z', 0],
   ['2026-11-26T12:00:00Z', 1],
-  ['2026-12-09T11:59:59Z', 13],
-  ['2026-12-09T12:00:00Z', undefined],
+  ['2026-12-25T11:59:59Z', 29],
+  ['2026-12-25T12:00:00Z', undefined],
   ['2027-11-25T12:00:00Z', undefined],
 ])('a key that expires at %s has %j whole days left', (expiresAt, days) => {
   expect(daysLeft({ isActive: true, expiresAt }, NOW)).toBe(days)

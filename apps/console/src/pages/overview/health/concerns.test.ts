@@ -66,12 +66,40 @@ test('users at their quota are counted, and some of them named', () => {
   expect(quotaConcerns({ users: { totalCount: 0, nodes: [] } })).toEqual([])
 })
 
+const key = (name: string, expiresAt: string, description = '') => ({
+  id: name,
+  name,
+  expiresAt,
+  description,
+})
+const pageInfo = { hasNextPage: false, endCursor: null }
+
 test('keys that the console has made for itself may expire', () => {
-  const made = { id: '1', name: 'playground dify', description: "Made by the console's playground" }
-  const pageInfo = { hasNextPage: false, endCursor: null }
-  expect(keyConcerns({ apiKeys: { nodes: [made], pageInfo } })).toEqual([])
-  const nodes = [made, { id: '2', name: 'worker', description: '' }]
-  expect(keyConcerns({ apiKeys: { nodes, pageInfo } })).toMatchObject([{ count: 1, names: ['worker'] }])
+  const made = key('playground dify', '2026-11-22T10:30:00Z', "Made by the console's playground")
+  expect(keyConcerns({ apiKeys: { nodes: [made], pageInfo } }, NOW)).toEqual([])
+  const nodes = [made, key('worker', '2026-12-01T10:00:00Z')]
+  expect(keyConcerns({ apiKeys: { nodes, pageInfo } }, NOW)).toMatchObject([
+    { count: 1, names: ['worker'], days: 30 },
+  ])
+})
+
+test('keys are named that expire within 1, 7 and 30 days, and a longer time only if there are others', () => {
+  const nodes = [
+    key('now', '2026-11-23T09:59:59Z'),
+    key('next', '2026-12-21T10:00:00Z'),
+    key('last', '2026-12-22T09:00:00Z'),
+  ]
+  const more = { hasNextPage: true, endCursor: 'c' }
+  expect(keyConcerns({ apiKeys: { nodes, pageInfo: more } }, NOW)).toEqual([
+    {
+      ...{ kind: 'expiring', tone: 'danger', count: 1, names: ['now'], days: 1, isMore: false },
+      way: { to: '/keys', search: { expiring: '1d' } },
+    },
+    {
+      ...{ kind: 'expiring', tone: 'warn', count: 3, names: ['now', 'next', 'last'], days: 30, isMore: true },
+      way: { to: '/keys', search: { expiring: '30d' } },
+    },
+  ])
 })
 
 test('throttled are the keys that a limit has refused, and not what a part that is away has refused', () => {

@@ -12,6 +12,7 @@ import { isPlaygroundKey } from '../../../playground-keys.ts'
 import { areSlow, type FailureCounts, judgeFailures } from '../../../report/verdict.ts'
 import type { CallsSearch } from '../../calls/calls-search.ts'
 import type { KeysSearch } from '../../keys/keys-search.ts'
+import { daysOf, EXPIRING } from '../../keys/state/key-expiry.ts'
 import { lostWithinDay, nameOf } from '../../processes/lost.ts'
 import type { ProcessesSearch } from '../../processes/processes-search.ts'
 import { versionsOf } from '../../processes/versions-of.ts'
@@ -27,6 +28,8 @@ export interface Concern {
   readonly count: number
   /** Whether there are more than the count. */
   readonly isMore?: boolean
+  /** Within how many days it comes. */
+  readonly days?: number
   /** Some of those that it is about. */
   readonly names: readonly string[]
   /** To the list of them. */
@@ -43,6 +46,7 @@ type Way =
   | { readonly to: '/processes'; readonly search?: ProcessesSearch }
 
 const NAMES_MAX = 3
+const DAY_MS = 86_400_000
 
 function concern(
   kind: Concern['kind'],
@@ -76,15 +80,22 @@ export function quotaConcerns({ users }: HealthUsersQuery): Concern[] {
   }))
 }
 
-/** The console makes keys for itself that expire soon. */
-export function keyConcerns({ apiKeys }: HealthKeysQuery): Concern[] {
-  const names = (apiKeys?.nodes ?? []).filter((key) => !isPlaygroundKey(key)).map(({ name }) => name)
-  const isMore = apiKeys?.pageInfo.hasNextPage === true
-  const way = { to: '/keys', search: { expiring: true } } as const
-  return concern('expiring', 'warn', names, way).map((found) => ({
-    ...found,
-    isMore,
-  }))
+/** A time is named if keys expire within it and not within a shorter one. The console makes keys for itself that expire soon. */
+export function keyConcerns({ apiKeys }: HealthKeysQuery, now: Date): Concern[] {
+  const keys = (apiKeys?.nodes ?? []).filter((key) => !isPlaygroundKey(key))
+  let named = 0
+  return EXPIRING.flatMap((expiring) => {
+    const days = daysOf(expiring)
+    const end = new Date(now.getTime() + days * DAY_MS)
+    const names = keys.filter(({ expiresAt }) => new Date(expiresAt) < end).map(({ name }) => name)
+    if (names.length === named) return []
+    named = names.length
+    // The soonest are read first.
+    const isMore = apiKeys?.pageInfo.hasNextPage === true && named === keys.length
+    const tone = expiring === '1d' ? 'danger' : 'warn'
+    const found = concern('expiring', tone, names, { to: '/keys', search: { expiring } })
+    return found.map((each) => ({ ...each, days, isMore }))
+  })
 }
 
 /** A part of the gateway that is unavailable refuses requests as well, but that is no throttling. */

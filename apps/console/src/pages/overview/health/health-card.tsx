@@ -5,7 +5,6 @@ import { useFormats } from '../../../format/use-formats.ts'
 import type { OverviewBeforeQuery, OverviewQuery } from '../../../generated/graphql.ts'
 import { Button } from '../../../ui/button.tsx'
 import { classNames } from '../../../ui/class-names.ts'
-import { SOON_DAYS } from '../../keys/state/key-expiry.ts'
 import { type Concern, failureConcerns, slowConcerns } from './concerns.ts'
 import styles from './health.module.css'
 import { useHealth } from './use-health.ts'
@@ -43,7 +42,7 @@ export function HealthCard({ report, before }: HealthCardProps) {
       {all.length > 0 && (
         <ul>
           {all.map((concern) => (
-            <li key={concern.kind}>
+            <li key={`${concern.kind} ${concern.days}`}>
               <ConcernLine concern={concern} />
             </li>
           ))}
@@ -65,7 +64,7 @@ const byTone = (one: Concern, other: Concern) => one.tone.localeCompare(other.to
 function ConcernLine({ concern }: { readonly concern: Concern }) {
   const t = useTranslations('health')
   const formats = useFormats()
-  const { kind, tone, count, isMore, names, way } = concern
+  const { kind, tone, count, isMore, days, names, way } = concern
   const Icon = tone === 'danger' ? CircleAlert : TriangleAlert
   const hasMore = isMore === true || count > names.length
   return (
@@ -75,7 +74,7 @@ function ConcernLine({ concern }: { readonly concern: Concern }) {
         {t(`concerns.${kind}`, {
           count,
           number: isMore === true ? `${formats.count(count)}+` : formats.count(count),
-          days: SOON_DAYS,
+          days: days ?? 0,
         })}
       </strong>
       {names.length > 0 && (

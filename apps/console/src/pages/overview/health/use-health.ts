@@ -9,7 +9,6 @@ import {
 } from '../../../generated/graphql.ts'
 import { gql } from '../../../session/gateway.ts'
 import { graphqlQuery } from '../../../session/queries.ts'
-import { soon } from '../../keys/state/key-expiry.ts'
 import { agentConcerns, keyConcerns, processConcerns, quotaConcerns, throttledConcerns } from './concerns.ts'
 
 /** Each reading counts towards limits, and nothing of this changes by the second. */
@@ -24,10 +23,8 @@ export function useHealth() {
   const agents = useQuery({ ...graphqlQuery(OverviewAgentsDocument, {}), select: agentConcerns, ...REREAD })
   const users = useQuery({ ...graphqlQuery(HealthUsersDocument, {}), select: quotaConcerns, ...REREAD })
   const keys = useQuery({
-    ...since(HealthKeysDocument, (now) => ({
-      expiresBefore: soon(now).toISOString(),
-    })),
-    select: ({ data }) => keyConcerns(data),
+    ...since(HealthKeysDocument, () => ({})),
+    select: ({ data, now }) => keyConcerns(data, now),
     ...REREAD,
   })
   const refusals = useQuery({

@@ -102,4 +102,4 @@ export function isKeyOver(error: unknown): boolean {
   return error instanceof TrunklineError && OVER.has(error.reason ?? '')
 }
 
-const OVER = new Set(['key_expired', 'key_revoked', 'key_unknown'])
+const OVER = new Set(['key_expired', 'key_revoked', 'key_rotated', 'key_unknown'])

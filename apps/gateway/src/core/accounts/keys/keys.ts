@@ -418,6 +418,25 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
       const key = await prisma.apiKey.findFirst({ where })
       return key ?? fail('key_not_found')
     },
+    /**
+     * Ends the overlap of a rotation: the secret before the present one can no longer be used, and running calls go on. Those who may revoke
+     * the key may do so. Idempotent: a secret that has ended keeps its end.
+     *
+     * @throws Problem `key_not_found`
+     */
+    async endPreviousSecret(caller: Principal, id: string): Promise<ApiKey> {
+      requireManager(caller)
+      if (!validate(id)) fail('key_not_found')
+      const where = { id, AND: [visibleTo(caller)] }
+      const now = await databaseTime(prisma)
+      const ending = prisma.apiKey.updateMany({
+        where: { ...where, previousEndsAt: { gt: now } },
+        data: { previousEndsAt: now },
+      })
+      await recorded(prisma, whoIs(caller), 'keys.endPreviousSecret', ending)
+      const key = await prisma.apiKey.findFirst({ where })
+      return key ?? fail('key_not_found')
+    },
   }
 }
 
