@@ -101,7 +101,8 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
           keyHash,
           ({ invalid, allowedAddresses }) => invalid !== null || !isAllowedAddress(allowedAddresses, address),
         )) ?? fail('key_unknown')
-      // Before the limit, whose points a stolen key would use up for those who may use it.
+      // Before the limit, whose points a stolen secret would use up for those who may use the key.
+      if (own.invalid === 'key_rotated') fail('key_rotated')
       if (own.invalid === null && !isAllowedAddress(own.allowedAddresses, address))
         fail('address_denied', addressDetail(address))
       if (space.isLow) fail('unavailable', DISK_FULL)
