@@ -148,6 +148,105 @@ test('a change sets the named fields, and null clears them', async () => {
   })
 })
 
+describe('rotation, pauses and addresses', () => {
+  /** Sends a request twice, which must be refused alike, and returns the error. */
+  async function refused(as: Principal | string, method: 'POST' | 'PATCH', path: string, sent?: object) {
+    const bodies = [await setup.call(as, method, path, sent), await setup.call(as, method, path, sent)].map(
+      (each) => each.json(),
+    )
+    const [first, second] = bodies.map(({ request_id: _id, ...error }) => error)
+    expect(second).toEqual(first)
+    return first
+  }
+
+  test('a rotation returns the record with the new secret, also without a body, and each secret has its prefix', async () => {
+    const { id, fullKey } = await setup.keyOf(premium)
+    const response = await setup.call(premium, 'POST', `${PATH}/${id}/rotate`)
+    expect([response.statusCode, response.headers['cache-control']]).toEqual([200, 'no-store'])
+    const { full_key, ...record } = response.json().data
+    expect(record).toMatchObject({
+      id,
+      key_prefix: full_key.slice(0, 12),
+      rotated_at: expect.any(String),
+      secrets: [
+        { key_prefix: full_key.slice(0, 12), last_used_at: null, ends_at: null },
+        { key_prefix: fullKey.slice(0, 12), last_used_at: expect.any(String), ends_at: expect.any(String) },
+      ],
+    })
+    expect((await setup.call(full_key, 'GET', '/api/v1/key')).json().data).toMatchObject({ id })
+    const pending = await refused(premium, 'POST', `${PATH}/${id}/rotate`, { overlap_seconds: 60 })
+    expect(pending).toMatchObject({ code: 409, reason: 'rotation_pending' })
+    const ending = await setup.call(premium, 'POST', `${PATH}/${id}/rotate`, { overlap_seconds: 0 })
+    expect(ending.json().data.secrets).toHaveLength(1)
+    expect((await setup.call(full_key, 'GET', '/api/v1/key')).json()).toMatchObject({
+      code: 401,
+      reason: 'key_rotated',
+    })
+  })
+
+  test('a key is paused, resumed and bound to addresses by changes', async () => {
+    const { id, fullKey } = await setup.keyOf(premium)
+    const change = async (sent: object) =>
+      (await setup.call(premium, 'PATCH', `${PATH}/${id}`, sent)).json().data
+    const read = async () => (await setup.call(fullKey, 'GET', '/api/v1/key')).json()
+    expect(await change({ is_active: false })).toMatchObject({ state: 'paused', is_active: false })
+    expect(await read()).toMatchObject({ code: 403, reason: 'key_paused' })
+    const bound = { is_active: true, allowed_addresses: ['198.51.100.9/24'] }
+    expect(await change(bound)).toMatchObject({ state: 'active', allowed_addresses: ['198.51.100.0/24'] })
+    expect(await read()).toMatchObject({ code: 403, reason: 'address_denied' })
+    expect(await change({ allowed_addresses: null })).toMatchObject({ allowed_addresses: null })
+    expect((await read()).data.id).toBe(id)
+  })
+
+  test.each<['POST' | 'PATCH', string, object, string]>([
+    [
+      'POST',
+      '/rotate',
+      { overlap_seconds: -1 },
+      'body.overlap_seconds: expected an integer of 0 to 2592000.',
+    ],
+    ['POST', '/rotate', { overlap_seconds: 2_592_001 }, 'body.overlap_seconds: '],
+    ['POST', '/rotate', { overlap_seconds: '60' }, 'body.overlap_seconds: '],
+    ['POST', '/rotate', { overlap_seconds: null }, 'body.overlap_seconds: '],
+    ['PATCH', '', { is_active: 'no' }, 'body.is_active: '],
+    ['PATCH', '', { is_active: null }, 'body.is_active: '],
+    ['PATCH', '', { allowed_addresses: [] }, 'body.allowed_addresses: '],
+    ['PATCH', '', { allowed_addresses: '192.0.2.1' }, 'body.allowed_addresses: '],
+    [
+      'PATCH',
+      '',
+      { allowed_addresses: ['192.0.2.1', '192.0.2.0/33'] },
+      'body.allowed_addresses[1]: expected an IPv4 or IPv6',
+    ],
+    ['PATCH', '', { allowed_addresses: [4] }, 'body.allowed_addresses[0]: '],
+  ])('%s %s with %o gets 400 twice, and changes nothing', async (method, path, sent, detail) => {
+    const { id, fullKey } = await setup.keyOf(premium)
+    const error = await refused(premium, method, `${PATH}/${id}${path}`, sent)
+    expect(error).toMatchObject({ code: 400, detail: expect.stringContaining(detail) })
+    expect((await setup.call(fullKey, 'GET', '/api/v1/key')).statusCode).toBe(200)
+  })
+
+  test('a key that has ended, a pause of an administrator and a foreign key are refused', async () => {
+    const [ended, paused, foreign] = [
+      await setup.keyOf(premium),
+      await setup.keyOf(premium),
+      await setup.keyOf(admin),
+    ]
+    await setup.call(premium, 'DELETE', `${PATH}/${ended.id}`)
+    await setup.call(admin, 'PATCH', `${PATH}/${paused.id}`, { is_active: false })
+    for (const [method, path, sent, reason] of [
+      ['POST', `${ended.id}/rotate`, {}, 'key_ended'],
+      ['PATCH', ended.id, { is_active: true }, 'key_ended'],
+      ['PATCH', paused.id, { is_active: true }, 'role_denied'],
+      ['POST', `${foreign.id}/rotate`, {}, 'key_not_found'],
+    ] as const)
+      expect(await refused(premium, method, `${PATH}/${path}`, sent)).toMatchObject({ reason })
+    const { fullKey } = await setup.keyOf(admin, { permissions: ['admin'] })
+    const byKey = await refused(fullKey, 'POST', `${PATH}/${foreign.id}/rotate`)
+    expect(byKey).toMatchObject({ code: 401, reason: 'access_token_required' })
+  })
+})
+
 test('an expiry that is a date alone is the end of that day, in a new key and in a changed one', async () => {
   const { data } = (await setup.call(premium, 'POST', PATH, { ...body, expires_at: '2030-01-31' })).json()
   expect(data.expires_at).toBe('2030-01-31T23:59:59.999Z')

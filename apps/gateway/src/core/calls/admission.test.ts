@@ -1,5 +1,7 @@
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hashKey } from '#core/accounts/keys/key-format.ts'
+import type { KeyUpdate } from '#core/accounts/keys/key-input.ts'
 import { createRememberedKeys } from '#core/accounts/keys/key-limits.ts'
 import { Problem } from '#core/base/errors/errors.ts'
 import type { AttachedCall, KeptAdmission } from '#core/ledger/admission-row.ts'
@@ -179,6 +181,61 @@ test('a call that is rejected for another reason than its key does not count aga
   const key = await keyWith('upload')
   expect(await askTimes(3, key, 'chat')).toEqual(Array(3).fill('permission_denied'))
   expect(await ask(unknown, 'chat')).toBe('key_unknown')
+})
+
+describe('a secret that was stolen takes no point of its key, and no place', () => {
+  const [HOME, ELSEWHERE] = ['192.0.2.1', '198.51.100.7']
+  const takeFor = () => void steps.push('place')
+
+  async function ofThief(key: Pick<TestKey, 'id' | 'hash'>): Promise<unknown> {
+    steps = []
+    const request = { ...admissionOf(key), address: ELSEWHERE }
+    const answer = await admission
+      .admit(request, { place: { takeFor } })
+      .catch(({ reason }: Problem) => reason)
+    return [answer, steps]
+  }
+
+  test('from an address that the key does not allow, which does not count against the address either', async () => {
+    const key = await keyWith('chat', { chatPerMinute: 1, allowedAddresses: ['192.0.2.0/28'] })
+    for (let call = 0; call < 4; call += 1) expect(await ofThief(key)).toEqual(['address_denied', []])
+    expect(await ask(key, 'chat', HOME)).toBe('admitted')
+    expect(await ask(key, 'chat', `::ffff:${HOME}`)).toBe('rate_limited')
+    expect(await ask(unknown, 'chat', ELSEWHERE)).toBe('key_unknown')
+  })
+
+  test('once it was replaced, and counts against its address', async () => {
+    const key = await keyWith('chat', { chatPerMinute: 1 })
+    const { fullKey } = await services.keys.rotate(owner, key.id, { overlapSeconds: 0 })
+    expect([await ofThief(key), await ofThief(key)]).toEqual(Array(2).fill(['key_rotated', []]))
+    expect(await ofThief(key)).toEqual(['rate_limited', []])
+    const present = { id: key.id, hash: hashKey(fullKey) }
+    expect(await askTimes(2, present, 'chat')).toEqual(['admitted', 'rate_limited'])
+  })
+})
+
+test('both secrets of a key have one limit', async () => {
+  const key = await keyWith('chat', { chatPerMinute: 2 })
+  const { fullKey } = await services.keys.rotate(owner, key.id, {})
+  const present = { id: key.id, hash: hashKey(fullKey) }
+  expect([await ask(key, 'chat'), await ask(present, 'chat')]).toEqual(['admitted', 'admitted'])
+  expect([await ask(key, 'chat'), await ask(present, 'chat')]).toEqual(['rate_limited', 'rate_limited'])
+})
+
+test('what is remembered of a key refuses no call: it is admitted as soon as it is resumed, moved or bound to the address', async () => {
+  const key = await services.ownKey(owner)
+  const change = (data: KeyUpdate) => services.keys.update(owner, key.id, data)
+  await change({ isActive: false })
+  expect(await ask(key, 'chat')).toBe('key_paused')
+  await change({ isActive: true, allowedAddresses: ['2001:db8::/32'] })
+  expect(await ask(key, 'chat')).toBe('address_denied')
+  await change({ allowedAddresses: ['192.0.2.1'] })
+  expect(await ask(key, 'chat')).toBe('admitted')
+  // The other way round the admission decides.
+  await change({ isActive: false })
+  expect(await ask(key, 'chat')).toBe('key_paused')
+  await change({ isActive: true, allowedAddresses: ['192.0.2.2'] })
+  expect(await ask(key, 'chat')).toBe('address_denied')
 })
 
 describe('a call with an Idempotency-Key', () => {

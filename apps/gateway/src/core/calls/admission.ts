@@ -97,7 +97,8 @@ export function createAdmission(deps: AdmissionDeps): AdmissionService {
     let own: KeyLimits | undefined
     try {
       own = (await keyLimits(keyHash, address)) ?? fail('key_unknown')
-      // Before the limit, whose points a stolen key would use up for those who may use it.
+      // Before the limit, whose points a stolen secret would use up for those who may use the key.
+      if (own.invalid === 'key_rotated') fail('key_rotated')
       if (
         own.allowedAddresses.length > 0 &&
         own.invalid === null &&

@@ -100,6 +100,21 @@ describe(kind, () => {
     expect(await lookUp(earlier)).toEqual(attached())
   })
 
+  test('the look-up of a claim takes both secrets of the key, until the one before has ended, and refuses what a pause and addresses refuse', async () => {
+    const previous = { ...earlier, keyHash: randomHash(), address: '192.0.2.1' }
+    await updateKey({ previousHash: Buffer.from(previous.keyHash, 'hex'), previousEndsAt: inDays(1) })
+    expect(await lookUp(previous)).toEqual(attached())
+    const changes: [Prisma.ApiKeyUpdateInput, string][] = [
+      [{ allowedAddresses: ['198.51.100.0/24'] }, 'address_denied'],
+      [{ pausedAt: new Date() }, 'key_paused'],
+      [{ previousEndsAt: inDays(-1) }, 'key_rotated'],
+    ]
+    for (const [data, reason] of changes) {
+      await updateKey(data)
+      expect(await refusal(lookUp(previous))).toBe(reason)
+    }
+  })
+
   test('an app of an allowed agent may be named', async () => {
     await updateKey({ allowedAgents: ['dify/app-1'] })
     expect(await lookUp({ ...earlier, app: 'app-1' })).toEqual(attached())

@@ -43,6 +43,20 @@ describe(kind, () => {
 
   const rowOf = (id: string) => database.prisma.call.findUniqueOrThrow({ where: { id } })
 
+  test('calls of one batch with both secrets share a quota, and are uses of both', async () => {
+    const key = await keyOf(await userOf({ maxApiCalls: 3 }))
+    const hash = randomHash()
+    const data = { previousHash: Buffer.from(hash, 'hex'), previousEndsAt: inDays(1) }
+    await database.prisma.apiKey.update({ where: { id: key.id }, data })
+    const calls = [key, { ...key, hash }, key, { ...key, hash }].map((each) =>
+      refusal(ledger.admit(admissionOf(each))),
+    )
+    expect(await Promise.all(calls)).toEqual(['admitted', 'admitted', 'admitted', 'quota_exceeded'])
+    expect(await usageOf(key)).toEqual({ user: 3, key: 3, day: 3, month: 3, rows: 3 })
+    const row = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } })
+    expect([row.secretUsedAt, row.previousUsedAt]).toEqual([row.lastUsedAt, row.lastUsedAt])
+  })
+
   // A call that arrives alone uses a different statement.
   describe.each(['alone', 'with another'])('a call %s', (company) => {
     async function admit(admission: Admission): Promise<Admitted> {
@@ -75,11 +89,39 @@ describe(kind, () => {
       expect(lastUsedAt).toEqual((await rowOf(admission.callId)).admittedAt)
     })
 
+    test('both secrets of a key have one counter and one quota, and each its own last use', async () => {
+      const key = await keyOf(await userOf({ maxApiCalls: 2 }))
+      const previous = { ...key, hash: randomHash() }
+      const data = { previousHash: Buffer.from(previous.hash, 'hex'), previousEndsAt: inDays(1) }
+      const columns = { lastUsedAt: true, secretUsedAt: true, previousUsedAt: true } as const
+      const { apiKey } = database.prisma
+      await apiKey.update({ where: { id: key.id }, data })
+      const usedAfter = async (call: Admission) => {
+        expect(await admit(call)).toEqual({ keyId: key.id, ownerId: key.ownerId })
+        const used = await apiKey.findUniqueOrThrow({ where: { id: key.id }, select: columns })
+        return { used, at: (await rowOf(call.callId)).admittedAt }
+      }
+      const first = await usedAfter(admissionOf(previous))
+      expect(first.used).toEqual({ lastUsedAt: first.at, secretUsedAt: null, previousUsedAt: first.at })
+      const second = await usedAfter(admissionOf(key))
+      const expected = { lastUsedAt: second.at, secretUsedAt: second.at, previousUsedAt: first.at }
+      expect(second.used).toEqual(expected)
+      for (const each of [previous, key])
+        expect(await refusal(admit(admissionOf(each)))).toBe('quota_exceeded')
+      expect(await usageOf(key)).toEqual({ user: 2, key: 2, day: 2, month: 2, rows: 2 })
+      // By the time of the database, which is that of the statement.
+      await database.sql.query('UPDATE api_keys SET previous_ends_at = $2 WHERE id = $1', [key.id, second.at])
+      expect(await refusal(admit(admissionOf(previous)))).toBe('key_rotated')
+      expect(await apiKey.findUniqueOrThrow({ where: { id: key.id }, select: columns })).toEqual(expected)
+    })
+
     test('of several reasons the first is reported, and a rejected call is neither counted nor stored', async () => {
       const ownerId = await userOf({ status: 'suspended', maxApiCalls: 0 })
       const key = await keyOf(ownerId, {
         revokedAt: new Date(),
         expiresAt: inDays(-1),
+        pausedAt: new Date(),
+        allowedAddresses: ['192.0.2.0/24'],
         permissions: ['upload'],
         allowedAgents: ['fastgpt'],
       })
@@ -98,6 +140,10 @@ describe(kind, () => {
       await ask()
       await user.update({ where: { id: ownerId }, data: { status: 'active' } })
       await ask()
+      await updateKey({ pausedAt: null })
+      await ask()
+      await updateKey({ allowedAddresses: [] })
+      await ask()
       await updateKey({ permissions: ['chat'] })
       await ask()
       await updateKey({ allowedAgents: ['fastgpt', 'dify'] })
@@ -111,6 +157,8 @@ describe(kind, () => {
         'key_rotated',
         'key_expired',
         'owner_suspended',
+        'key_paused',
+        'address_denied',
         'permission_denied',
         'agent_denied',
         'quota_exceeded',

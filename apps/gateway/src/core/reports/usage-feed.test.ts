@@ -223,6 +223,26 @@ test('a key is told that it was revoked or has expired, and other subscriptions 
   feed.close()
 })
 
+test('a key is told that it was paused, or does not allow the address any more, and another address goes on', async () => {
+  const owner = await services.join('premium')
+  const [paused, bound] = [await services.ownKey(owner), await services.ownKey(owner)]
+  const feed = feedOf()
+  const from = (address: string) => feed.subscribe({ ...bound.caller, origin: { address } })
+  const [ofPaused, allowed, denied] = [
+    feed.subscribe(paused.caller),
+    from('::ffff:192.0.2.1'),
+    from('192.0.3.1'),
+  ]
+  for (const updates of [ofPaused, allowed, denied]) await nextOf(updates)
+  await services.keys.update(owner, paused.id, { isActive: false })
+  expect(await endOf(ofPaused)).toBe('key_paused')
+  await services.keys.update(owner, bound.id, { allowedAddresses: ['192.0.2.0/24'] })
+  expect(await endOf(denied)).toBe('address_denied')
+  await record(bound)
+  expect((await nextOf(allowed)).totals.calls).toBe(1)
+  feed.close()
+})
+
 test('an outage of the database is survived, reported once, and does not prolong a token', async () => {
   const username = `user-${v7()}`
   await services.join('premium', username)

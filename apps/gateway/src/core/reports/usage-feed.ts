@@ -27,7 +27,7 @@ export interface UsageFeedDeps {
   readonly perCredentialMax?: number
 }
 
-/** The subscriptions of one credential, and of one end user if it is bound to one, which all get the same updates. */
+/** The subscriptions of one credential and end user, of a key also from one address, which all get the same updates. */
 interface Watch {
   readonly caller: Principal
   /** Each with the update that it got last, as text. */
@@ -138,7 +138,9 @@ export function createUsageFeed(deps: UsageFeedDeps) {
         shares.giveBack(caller.userId)
         fail('rate_limited', TOO_MANY_OF_CREDENTIAL)
       }
-      const id = JSON.stringify([credential, caller.endUser])
+      // A key may not allow every address that it is used from.
+      const address = caller.via.kind === 'key' ? caller.origin?.address : undefined
+      const id = JSON.stringify([credential, caller.endUser, address])
       const watch = watches.get(id) ?? newWatch(caller)
       perCredential.set(credential, held + 1)
       const subscription = new AsyncQueue<UsageUpdate>({

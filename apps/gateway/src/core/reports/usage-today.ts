@@ -2,6 +2,7 @@ import { KEY_OWNERS } from '#core/accounts/keys/key-owners.ts'
 import { type Quota, quotaOf } from '#core/accounts/users/user.ts'
 import type { ErrorReason } from '#core/base/errors/errors.ts'
 import type { Sql } from '#core/database/database.ts'
+import { ADDRESS_DENIED, canonicalAddress } from '#core/requests/allowed-addresses.ts'
 import { isManager, type Principal } from '#core/requests/principal.ts'
 import { SUMS } from './report-rows.ts'
 import { keyOf } from './report-slices.ts'
@@ -83,12 +84,13 @@ function metricsOf(sums: Omit<RollupSums, 'sign'>): UsageMetrics {
 }
 
 function toInput(caller: Principal, n: number) {
-  const { userId, via, endUser } = caller
+  const { userId, via, endUser, origin } = caller
   return {
     n,
     owner_id: userId,
     end_user: endUser,
     is_manager: isManager(caller),
+    address: canonicalAddress(origin?.address ?? ''),
     ...(via.kind === 'key' ? { key_id: via.keyId } : { token_id: via.tokenId, epoch: via.epoch }),
   }
 }
@@ -153,9 +155,11 @@ WITH now AS MATERIALIZED (
       WHEN u.status <> 'active' THEN 'owner_suspended'
       WHEN u.token_epoch <> i.epoch
         OR (SELECT true FROM revoked_tokens r WHERE r.id = i.token_id LIMIT 1) THEN 'token_revoked'
+      WHEN k.paused_at IS NOT NULL THEN 'key_paused'
+      WHEN ${ADDRESS_DENIED} THEN 'address_denied'
     END AS refusal
   FROM json_to_recordset($1::json) AS i(n int, owner_id uuid, key_id uuid, token_id uuid, epoch int, is_manager boolean,
-    end_user text)
+    end_user text, address text)
   CROSS JOIN now
   LEFT JOIN users u ON u.id = i.owner_id
   LEFT JOIN api_keys k ON k.id = i.key_id

@@ -41,7 +41,14 @@ export function inputType(
 /** An object may be part of several forms. */
 const inputs = new Map<string, InputRef<Readonly<Record<string, unknown>>>>()
 
-const SCALARS = { id: 'ID', user: 'ID', time: 'DateTime', integer: 'Int', large: 'SafeInt' } as const
+const SCALARS = {
+  id: 'ID',
+  user: 'ID',
+  time: 'DateTime',
+  integer: 'Int',
+  large: 'SafeInt',
+  flag: 'Boolean',
+} as const
 
 function typeOf({ kind, vocabulary, form }: InputField) {
   if (form !== undefined) return inputType(`${form.name}Input`, form.description, form.fields)

@@ -79,6 +79,38 @@ describe('API keys', () => {
     })
   })
 
+  test('a key is rotated, paused and bound to addresses, and wrong inputs are refused twice', async () => {
+    const keyId = await face.newKey(face.callers.premium.ownerId)
+    const document = `mutation ($keyId: ID!, $overlapSeconds: Int, $isActive: Boolean, $allowedAddresses: [String!]) {
+      rotateApiKey(input: { keyId: $keyId, overlapSeconds: $overlapSeconds }) { fullKey apiKey { id secrets { keyPrefix endsAt } } }
+      updateApiKey(input: { keyId: $keyId, isActive: $isActive, allowedAddresses: $allowedAddresses }) {
+        apiKey { state isActive allowedAddresses } } }`
+    const right = { keyId, overlapSeconds: 60, isActive: false, allowedAddresses: ['192.0.2.9/24'] }
+    const { rotateApiKey, updateApiKey } = await run('premium', document, right)
+    const [present, before] = rotateApiKey.apiKey.secrets
+    expect(present).toEqual({ keyPrefix: rotateApiKey.fullKey.slice(0, 12), endsAt: null })
+    expect([rotateApiKey.apiKey.id, before.endsAt]).toEqual([keyId, expect.any(String)])
+    expect(updateApiKey.apiKey).toEqual({
+      state: 'PAUSED',
+      isActive: false,
+      allowedAddresses: ['192.0.2.0/24'],
+    })
+    for (const wrong of [{ overlapSeconds: -1 }, { allowedAddresses: ['192.0.2.0/33'] }, { keyId: v7() }]) {
+      const [first, second] = [
+        await face.query('premium', document, { ...right, ...wrong }),
+        await face.query('premium', document, { ...right, ...wrong }),
+      ]
+      expect(first.errors?.length).toBeGreaterThan(0)
+      expect(second.errors?.map(({ message }: Any) => message)).toEqual(
+        first.errors?.map(({ message }: Any) => message),
+      )
+    }
+    const filters = '{ apiKeys(unusedFor: "1d", expiresWithin: "30d") { nodes { id } } }'
+    expect((await run('premium', filters)).apiKeys.nodes).toEqual([])
+    for (const _try of [1, 2])
+      expect((await face.query('premium', filters.replace('"1d"', '"a day"'))).errors).toHaveLength(1)
+  })
+
   test('a key is restricted to its own record, whose owner it does not see', async () => {
     const { currentApiKey } = await run(
       'chat key',

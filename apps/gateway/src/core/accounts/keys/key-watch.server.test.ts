@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { openUserServices, type UserServices } from '#core/accounts/auth/users.test-support.ts'
 import type { Sql } from '#core/database/database.ts'
 import type { Principal } from '#core/requests/principal.ts'
+import type { KeyUpdate } from './key-input.ts'
 import { createKeyWatch, type KeyInUse, type KeyWatchDeps } from './key-watch.ts'
 
 const serverUrl = process.env.E2E_DATABASE_URL
@@ -96,6 +97,8 @@ describe(kind, () => {
   const requestStop = (callId: string) =>
     services.database.sql.query('UPDATE calls SET stop_requested_at = now() WHERE id = $1', [callId])
   const revoke = ({ keyId }: KeyInUse) => services.keys.revoke(operator, keyId)
+  const update = ({ keyId }: KeyInUse, change: KeyUpdate) => services.keys.update(operator, keyId, change)
+  const pause = (key: KeyInUse) => update(key, { isActive: false })
   const become = (status: 'active' | 'suspended', { userId } = owner) =>
     services.users.update(operator, userId, { status })
   const expire = ({ keyId }: KeyInUse) =>
@@ -126,15 +129,54 @@ describe(kind, () => {
     })
 
     test('have the reason that an admission gives, where there are several', async () => {
-      const [revoked, expired] = [await newKey(), await newKey()]
+      const [revoked, expired, paused] = [await newKey(), await newKey(), await newKey()]
       const watch = watchOf({ askedMax })
-      const calls = [revoked, expired].map((key) => run(watch, key))
+      const calls = [revoked, expired, paused].map((key) => run(watch, key))
       await look()
+      for (const key of [revoked, expired, paused]) await pause(key)
       for (const key of [revoked, expired]) await expire(key)
       await revoke(revoked)
       await become('suspended')
       await look()
-      expect(calls.map(({ reasons }) => reasons)).toEqual([['key_revoked'], ['key_expired']])
+      expect(calls.map(({ reasons }) => reasons)).toEqual([
+        ['key_revoked'],
+        ['key_expired'],
+        ['owner_suspended'],
+      ])
+    })
+
+    test('end with a pause, and not with a pause that is lifted before the next look, nor with a rotation', async () => {
+      const [paused, resumed, rotated] = [await newKey(), await newKey(), await newKey()]
+      const watch = watchOf({ askedMax })
+      const calls = [paused, resumed, rotated].map((key) => run(watch, key))
+      await look()
+      for (const key of [paused, resumed]) await pause(key)
+      await update(resumed, { isActive: true })
+      await services.keys.rotate(owner, rotated.keyId, { overlapSeconds: 0 })
+      await look()
+      expect(calls.map(({ reasons }) => reasons)).toEqual([['key_paused'], [], []])
+    })
+
+    test('end at an address that they do not allow any more, however long the database was away, and go on at others', async () => {
+      const key = await newKey()
+      const watch = watchOf({ askedMax })
+      const addresses = ['192.0.2.1', '::ffff:192.0.2.9', '192.0.3.1', '2001:db8::1', undefined]
+      const calls = addresses.map((address) => run(watch, { ...key, address }))
+      const other = run(watch, { ...(await newKey()), address: '192.0.3.1' })
+      // The last answer was a minute ago, shortly before the change.
+      interfere = async (rows) => {
+        const [row] = (await rows()) as [{ nowMs: number }]
+        return [{ ...row, nowMs: row.nowMs - 60_000 }]
+      }
+      await look()
+      interfere = (rows) => rows()
+      await update(key, { allowedAddresses: ['192.0.2.0/24'] })
+      const age = "UPDATE api_keys SET restricted_at = restricted_at - interval '50 s' WHERE id = $1"
+      await services.database.sql.query(age, [key.keyId])
+      await look()
+      const denied = ['address_denied']
+      expect(calls.map(({ reasons }) => reasons)).toEqual([[], [], denied, denied, denied])
+      expect(other.reasons).toEqual([])
     })
 
     test('end also a call that was admitted just before, and whose watch began after the look that saw it', async () => {

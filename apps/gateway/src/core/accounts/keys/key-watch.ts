@@ -59,6 +59,9 @@ const OVERLAP_MS = 30_000
 /** Ending calls blocks the event loop, so other work gets its turn after this many. */
 const ENDS_AT_ONCE = 100
 
+const sinceOf = (lookedAtMs: number | undefined) =>
+  lookedAtMs === undefined ? null : lookedAtMs - OVERLAP_MS
+
 interface WatchedCall extends KeyInUse {
   readonly onRefused: (reason: ErrorReason) => void
   /** The number of looks that had begun before the call. */
@@ -88,8 +91,8 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
     const keyIds = new Set<string>()
     for (const { keyId } of calls.all()) keyIds.add(keyId)
     const [found] = await (lookedAtMs === undefined || keyIds.size <= askedMax
-      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keyIds]), instanceId])
-      : sql.query<Found>(FIND_CHANGED, [lookedAtMs - OVERLAP_MS, instanceId]))
+      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keyIds]), instanceId, sinceOf(lookedAtMs)])
+      : sql.query<Found>(FIND_CHANGED, [sinceOf(lookedAtMs), instanceId]))
     if (found === undefined) throw new Error('the database returned no keys')
     const { nowMs, refused, bound, stopped } = found
     // A clock that was set back makes the times of later changes lie before the last look.
@@ -168,7 +171,8 @@ SELECT (extract(epoch FROM now()) * 1000)::float8 AS "nowMs",
     WHERE instance = $2::uuid AND outcome IS NULL AND stop_requested_at IS NOT NULL) AS stopped`
 
 /**
- * `$1`: a JSON array of the ids of keys. They are passed through an array, of which the planner expects few rows.
+ * `$1`: a JSON array of the ids of keys. They are passed through an array, of which the planner expects few rows. `$3`: the time since
+ * which changes of addresses are read, in milliseconds; null for the last ones, at the first look at calls that were just admitted.
  */
 const FIND_REFUSED = found(
   `
@@ -178,7 +182,7 @@ const FIND_REFUSED = found(
     WHERE k.id = ANY (ARRAY(SELECT value::uuid FROM json_array_elements_text($1::json)))
   ) AS judged
   WHERE refusal IS NOT NULL`,
-  `now() - ${OVERLAP_MS} * interval '1 millisecond'`,
+  `coalesce(to_timestamp($3::float8 / 1000), now() - ${OVERLAP_MS} * interval '1 millisecond')`,
 )
 
 /**
@@ -196,7 +200,11 @@ const FIND_CHANGED = found(
   SELECT id, NULL, CASE WHEN revoked_at IS NULL THEN 'key_expired' ELSE 'key_revoked' END FROM api_keys
   WHERE expires_at > to_timestamp($1::float8 / 1000) AND expires_at <= now()
   UNION ALL
-  SELECT id, NULL, 'key_paused' FROM api_keys
+  SELECT id, NULL, CASE
+    WHEN revoked_at IS NOT NULL THEN 'key_revoked'
+    WHEN expires_at <= now() THEN 'key_expired'
+    WHEN (SELECT u.status FROM users u WHERE u.id = owner_id) <> 'active' THEN 'owner_suspended'
+    ELSE 'key_paused' END FROM api_keys
   WHERE restricted_at > to_timestamp($1::float8 / 1000) AND restricted_at <= 'infinity' AND paused_at IS NOT NULL
   UNION ALL
   SELECT NULL, id, 'owner_suspended' FROM users
