@@ -52,6 +52,8 @@ export interface Listing {
   readonly isOfAll: boolean
   /** Who reads. */
   readonly owner: string
+  /** A condition that follows from {@link where}, and whose rows an index finds; of the whole table. */
+  readonly narrow?: Prisma.Sql | undefined
 }
 
 /** The lists of several parents, which are found by an index. */
@@ -78,13 +80,16 @@ export async function readOrdered<Row extends { id: string }, Field extends stri
   const take = rowsOf(query.take)
   if (take === 0) return []
   const places = await inTurn(table, { ...listing, isFiltered: true }, query.signal, async (slices) => {
+    const isNarrow = await hasFew(table, listing, slices)
+    const rows = isNarrow ? fencedInSql(table, listing) : Prisma.raw(table.table)
     const read = (more: Prisma.Sql) =>
       table.prisma.$queryRaw<Place[]>`
-        SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
-        WHERE ${listing.where} AND ${afterInSql(reading, position)} AND ${more}
+        SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${rows}
+        WHERE ${isNarrow ? Prisma.sql`true` : listing.where} AND ${afterInSql(reading, position)} AND ${more}
         ORDER BY ${orderInSql(table.table, reading)} LIMIT ${take}`
     const isById = reading.field.column === undefined
     const start = isById ? position?.id : undefined
+    if (isNarrow) return read(Prisma.sql`true`)
     let places: Place[] = []
     for await (const found of inRangesOfIds({ table, slices, reading, start }, read)) {
       // The first rows come in the order of the statement.
@@ -109,6 +114,7 @@ export async function countListed<Field extends string>(
         SELECT count(*)::int4 AS rows FROM ${Prisma.raw(table.table)} WHERE ${listing.where} AND ${more}`
       return row?.rows ?? 0
     }
+    if (await hasFew(table, listing, slices)) return count(Prisma.sql`true`)
     let counted = 0
     const reading: Reading = { field: { direction: 'desc' }, direction: 'desc', isBackward: false }
     for await (const some of inRangesOfIds({ table, slices, reading }, count)) counted += some
@@ -175,6 +181,31 @@ export async function countListedOf<Field extends string>(
       WHERE ${column} IN (${idsInSql(parents)}) AND ${listing.where} GROUP BY 1`,
   )
   return new Map(counts.map(({ parent, rows }) => [parent, rows]))
+}
+
+/** So many rows are read and ordered in a fraction of a second, or of that of an embedded database, where all else waits. */
+const FEW = { server: 200_000, embedded: 2_000 } as const
+
+/** Whether the index of the listing finds so few rows that all of them can be read at once. */
+async function hasFew<Field extends string>(
+  { prisma, table }: OrderedTable<Field>,
+  { narrow }: Listing,
+  slices: Slices | undefined,
+): Promise<boolean> {
+  if (narrow === undefined) return false
+  const most = slices === undefined ? FEW.server : FEW.embedded
+  const count = () => prisma.$queryRaw<{ rows: number }[]>`
+    SELECT count(*)::int4 AS rows FROM (SELECT FROM ${Prisma.raw(table)} WHERE ${narrow} LIMIT ${most + 1}) AS found`
+  const [row] = await (slices?.run(count) ?? count())
+  return row !== undefined && row.rows <= most
+}
+
+/**
+ * The rows of a listing in the place of their table, found before they are ordered. The planner would go through the table in their
+ * order, in the hope to find some soon, and would read nearly all of it where they are the oldest.
+ */
+function fencedInSql<Field extends string>({ table }: OrderedTable<Field>, { where }: Listing): Prisma.Sql {
+  return Prisma.sql`(SELECT * FROM ${Prisma.raw(table)} WHERE ${where} OFFSET 0) AS ${Prisma.raw(table)}`
 }
 
 function idsInSql(ids: readonly string[]): Prisma.Sql {
