@@ -81,11 +81,11 @@ export async function readOrdered<Row extends { id: string }, Field extends stri
   if (take === 0) return []
   const places = await inTurn(table, { ...listing, isFiltered: true }, query.signal, async (slices) => {
     const isNarrow = await hasFew(table, listing, slices)
-    const rows = isNarrow ? fencedInSql(table, listing) : Prisma.raw(table.table)
+    const rows = rowsInSql(table, isNarrow ? listing.narrow : undefined)
     const read = (more: Prisma.Sql) =>
       table.prisma.$queryRaw<Place[]>`
         SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${rows}
-        WHERE ${isNarrow ? Prisma.sql`true` : listing.where} AND ${afterInSql(reading, position)} AND ${more}
+        WHERE ${listing.where} AND ${afterInSql(reading, position)} AND ${more}
         ORDER BY ${orderInSql(table.table, reading)} LIMIT ${take}`
     const isById = reading.field.column === undefined
     const start = isById ? position?.id : undefined
@@ -109,12 +109,14 @@ export async function countListed<Field extends string>(
   signal?: AbortSignal,
 ): Promise<number> {
   return inTurn(table, listing, signal, async (slices) => {
+    const isNarrow = await hasFew(table, listing, slices)
+    const from = rowsInSql(table, isNarrow ? listing.narrow : undefined)
     const count = async (more: Prisma.Sql) => {
       const [row] = await table.prisma.$queryRaw<{ rows: number }[]>`
-        SELECT count(*)::int4 AS rows FROM ${Prisma.raw(table.table)} WHERE ${listing.where} AND ${more}`
+        SELECT count(*)::int4 AS rows FROM ${from} WHERE ${listing.where} AND ${more}`
       return row?.rows ?? 0
     }
-    if (await hasFew(table, listing, slices)) return count(Prisma.sql`true`)
+    if (isNarrow) return count(Prisma.sql`true`)
     let counted = 0
     const reading: Reading = { field: { direction: 'desc' }, direction: 'desc', isBackward: false }
     for await (const some of inRangesOfIds({ table, slices, reading }, count)) counted += some
@@ -201,11 +203,15 @@ async function hasFew<Field extends string>(
 }
 
 /**
- * The rows of a listing in the place of their table, found before they are ordered. The planner would go through the table in their
- * order, in the hope to find some soon, and would read nearly all of it where they are the oldest.
+ * The rows of a table that meet a condition, found before anything else is asked of them. The planner would go through the table in the
+ * order of the list, in the hope to find some soon, and would read nearly all of it where they are the oldest.
  */
-function fencedInSql<Field extends string>({ table }: OrderedTable<Field>, { where }: Listing): Prisma.Sql {
-  return Prisma.sql`(SELECT * FROM ${Prisma.raw(table)} WHERE ${where} OFFSET 0) AS ${Prisma.raw(table)}`
+function rowsInSql<Field extends string>(
+  { table }: OrderedTable<Field>,
+  narrow: Prisma.Sql | undefined,
+): Prisma.Sql {
+  const rows = Prisma.raw(table)
+  return narrow === undefined ? rows : Prisma.sql`(SELECT * FROM ${rows} WHERE ${narrow} OFFSET 0) AS ${rows}`
 }
 
 function idsInSql(ids: readonly string[]): Prisma.Sql {
