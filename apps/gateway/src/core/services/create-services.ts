@@ -136,6 +136,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const audit = createAudit({ sql: lanes.logins, space, onDropped: deps.onAuditDropped })
   const authentication = createAuthentication({
     sql: lanes.keys,
+    uses: lanes.logins,
     space,
     limits,
     tokens,
@@ -316,6 +317,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         ...keys,
         create: changing(keys.create),
         update: changing(keys.update),
+        rotate: changing(keys.rotate),
         resetUsage: changing(keys.resetUsage),
         revoke: changing(keys.revoke),
       },
