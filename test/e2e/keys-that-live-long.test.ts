@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
 import { Agent, fetch as fetchFrom } from 'undici'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Answer, type Api, apiOf, chatBody } from '../support/api.ts'
@@ -191,6 +193,53 @@ describe.skipIf(server === '' || redisUrl === '')('with two gateways on one data
       OLDER_BUILD,
     ])
     expect(await ask(await nextSecret(id), 1)).toBe('200 answered')
+  })
+
+  test.each([
+    ['the row of a key', (id: string) => `SELECT FROM api_keys WHERE id = '${id}' FOR UPDATE`],
+    ['the table of keys against changes', () => 'LOCK TABLE api_keys IN SHARE MODE'],
+  ])(
+    'while a stranger holds %s, reads with the key are answered, and its secrets stay as they are',
+    async (_what, lock) => {
+      const { id, full_key: key } = await newKey()
+      const stranger = new pg.Client({ connectionString: replicas.databaseUrl })
+      await stranger.connect()
+      await stranger.query('BEGIN')
+      await stranger.query(lock(id))
+      const read = () =>
+        Promise.all([0, 1].map((through) => at(through).call('GET', '/api/v1/key', { token: key })))
+      for (const { status, body } of [...(await read()), ...(await read())])
+        expect([status, body.data?.id]).toEqual([200, id])
+      const { status, body } = await rotate(id, 600)
+      expect([status, body.reason]).toEqual([503, 'unavailable'])
+      await stranger.query('ROLLBACK')
+      await stranger.end()
+      const secret = await nextSecret(id)
+      expect(await askBoth(key)).toEqual(['200 answered', '200 answered'])
+      expect(await askBoth(secret)).toEqual(['200 answered', '200 answered'])
+    },
+  )
+
+  test('a secret that was used for reads alone beside many calls with the old one counts as used', async () => {
+    const { id, full_key: old } = await newKey()
+    for (let round = 0; round < 5; round += 1) {
+      const secret = await nextSecret(id)
+      const calls = askMany(30, [old])
+      expect((await at(1).call('GET', '/api/v1/key', { token: secret })).status).toBe(200)
+      const { status, body } = await rotate(id, 600)
+      expect([status, body.reason]).toEqual([409, 'rotation_pending'])
+      await calls
+      expect((await rotate(id, 0)).status).toBe(200)
+      await query(
+        replicas.databaseUrl,
+        'UPDATE api_keys SET previous_hash = $2, previous_ends_at = now() WHERE id = $1',
+        [id, Buffer.alloc(32, round)],
+      )
+      await query(replicas.databaseUrl, 'UPDATE api_keys SET hash = $2 WHERE id = $1', [
+        id,
+        createHash('sha256').update(old).digest(),
+      ])
+    }
   })
 
   /** One request with a key for each way in. */
