@@ -10,6 +10,7 @@ const SCENARIOS = {
   ledger: 'admissions and settlements in PostgreSQL, by the number of calls at a time',
   'kept-calls':
     'how soon kept calls stop in another process, and the CPU of kept streams (--only for one part)',
+  keys: 'rotations, pauses and addresses in four processes, and long unused ones of a million keys (--only for one part)',
   usage: 'reports, pages and verification with 10 million calls (a quarter of an hour)',
   uploads: 'memory of ten uploads of 1 GiB at once (10 GiB of disk; S3 by TEST_S3_*)',
   release: 'rolling updates from one checkout to another and back, behind two proxies (40 minutes)',
@@ -49,7 +50,7 @@ const OPTIONS = {
   },
   only: {
     type: 'string',
-    of: ['resilience', 'kept-calls'],
+    of: ['resilience', 'kept-calls', 'keys'],
     summary: 'one part, such as hang or stops',
   },
   seconds: {

@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts'
 import type { Pair } from './pair.ts'
-import { median } from './quantile.ts'
+import { median, quantile } from './quantile.ts'
 import { range } from './rows.ts'
 
 export type Part = (stage: Stage, figures: Figures) => Promise<void>
@@ -40,6 +40,13 @@ export class Figures {
     if (!aim.isHeld) this.#missed.push(`${part}: ${figure}`)
   }
 
+  /** Prints durations, of which each keeps to the aim. */
+  addTimes(part: string, name: string, times: readonly number[], mostMs: number): void {
+    const [middle, p99, most] = [0.5, 0.99, 1].map((share) => quantile(times, share))
+    const figure = `${name} ${ms(middle)}, p99 ${ms(p99)}, at most ${ms(most)} (${times.length})`
+    this.add(part, figure, { text: ms(mostMs), isHeld: (most ?? Number.NaN) <= mostMs })
+  }
+
   /** Prints the last line. */
   end(): void {
     const { length } = this.#missed
@@ -49,7 +56,7 @@ export class Figures {
   }
 }
 
-export function ms(value: number): string {
+export function ms(value = Number.NaN): string {
   return `${value.toFixed(1)} ms`
 }
 

@@ -11,7 +11,8 @@ import { SERVER_CORE } from './cores.ts'
 import { heapAfterCollection } from './heap.ts'
 
 const MAIN = join(import.meta.dirname, '../../apps/gateway/bin/trunkline.js')
-const ADMIN = { username: 'admin', password: 'correct horse battery' }
+/** Who may do everything. */
+export const ADMIN = { username: 'admin', password: 'correct horse battery' }
 const WITHIN_MS = 30_000
 const KEY = { permissions: ['chat', 'upload'] }
 /** High enough that every check runs, but none rejects a call. */

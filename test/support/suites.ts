@@ -101,6 +101,7 @@ export const EXHAUSTIVE: readonly string[] = [
 export const ON_SERVER_ALONE: readonly string[] = [
   'test/deploy/compose.test.ts',
   'test/deploy/image.test.ts',
+  'test/e2e/keys-that-live-long.test.ts',
   'test/graphql/with-server.test.ts',
   'test/monitoring/dashboard.test.ts',
   'test/scale/clock-skew.test.ts',

@@ -52,6 +52,8 @@ export interface Listing {
   readonly isOfAll: boolean
   /** Who reads. */
   readonly owner: string
+  /** A condition that follows from {@link where}, and whose rows an index finds; of the whole table. */
+  readonly narrow?: Prisma.Sql | undefined
 }
 
 /** The lists of several parents, which are found by an index. */
@@ -78,13 +80,16 @@ export async function readOrdered<Row extends { id: string }, Field extends stri
   const take = rowsOf(query.take)
   if (take === 0) return []
   const places = await inTurn(table, { ...listing, isFiltered: true }, query.signal, async (slices) => {
+    const isNarrow = await hasFew(table, listing, slices)
+    const rows = rowsInSql(table, isNarrow ? listing.narrow : undefined)
     const read = (more: Prisma.Sql) =>
       table.prisma.$queryRaw<Place[]>`
-        SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${Prisma.raw(table.table)}
+        SELECT id::text, ${valueInSql(reading.field)} AS value FROM ${rows}
         WHERE ${listing.where} AND ${afterInSql(reading, position)} AND ${more}
         ORDER BY ${orderInSql(table.table, reading)} LIMIT ${take}`
     const isById = reading.field.column === undefined
     const start = isById ? position?.id : undefined
+    if (isNarrow) return read(Prisma.sql`true`)
     let places: Place[] = []
     for await (const found of inRangesOfIds({ table, slices, reading, start }, read)) {
       // The first rows come in the order of the statement.
@@ -104,11 +109,14 @@ export async function countListed<Field extends string>(
   signal?: AbortSignal,
 ): Promise<number> {
   return inTurn(table, listing, signal, async (slices) => {
+    const isNarrow = await hasFew(table, listing, slices)
+    const from = rowsInSql(table, isNarrow ? listing.narrow : undefined)
     const count = async (more: Prisma.Sql) => {
       const [row] = await table.prisma.$queryRaw<{ rows: number }[]>`
-        SELECT count(*)::int4 AS rows FROM ${Prisma.raw(table.table)} WHERE ${listing.where} AND ${more}`
+        SELECT count(*)::int4 AS rows FROM ${from} WHERE ${listing.where} AND ${more}`
       return row?.rows ?? 0
     }
+    if (isNarrow) return count(Prisma.sql`true`)
     let counted = 0
     const reading: Reading = { field: { direction: 'desc' }, direction: 'desc', isBackward: false }
     for await (const some of inRangesOfIds({ table, slices, reading }, count)) counted += some
@@ -175,6 +183,35 @@ export async function countListedOf<Field extends string>(
       WHERE ${column} IN (${idsInSql(parents)}) AND ${listing.where} GROUP BY 1`,
   )
   return new Map(counts.map(({ parent, rows }) => [parent, rows]))
+}
+
+/** So many rows are read and ordered in a fraction of a second, or of that of an embedded database, where all else waits. */
+const FEW = { server: 200_000, embedded: 2_000 } as const
+
+/** Whether the index of the listing finds so few rows that all of them can be read at once. */
+async function hasFew<Field extends string>(
+  { prisma, table }: OrderedTable<Field>,
+  { narrow }: Listing,
+  slices: Slices | undefined,
+): Promise<boolean> {
+  if (narrow === undefined) return false
+  const most = slices === undefined ? FEW.server : FEW.embedded
+  const count = () => prisma.$queryRaw<{ rows: number }[]>`
+    SELECT count(*)::int4 AS rows FROM (SELECT FROM ${Prisma.raw(table)} WHERE ${narrow} LIMIT ${most + 1}) AS found`
+  const [row] = await (slices?.run(count) ?? count())
+  return row !== undefined && row.rows <= most
+}
+
+/**
+ * The rows of a table that meet a condition, found before anything else is asked of them. The planner would go through the table in the
+ * order of the list, in the hope to find some soon, and would read nearly all of it where they are the oldest.
+ */
+function rowsInSql<Field extends string>(
+  { table }: OrderedTable<Field>,
+  narrow: Prisma.Sql | undefined,
+): Prisma.Sql {
+  const rows = Prisma.raw(table)
+  return narrow === undefined ? rows : Prisma.sql`(SELECT * FROM ${rows} WHERE ${narrow} OFFSET 0) AS ${rows}`
 }
 
 function idsInSql(ids: readonly string[]): Prisma.Sql {

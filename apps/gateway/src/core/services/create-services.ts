@@ -141,6 +141,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
   const audit = createAudit({ sql: lanes.logins, space, onDropped: deps.onAuditDropped })
   const authentication = createAuthentication({
     sql: lanes.keys,
+    uses: lanes.logins,
     space,
     limits,
     tokens,

@@ -24,6 +24,8 @@ export type ReadEndUser = (isRequired: boolean) => string | undefined
 
 export interface AuthenticationDeps {
   readonly sql: Sql
+  /** Where uses of keys are recorded. */
+  readonly uses: Sql
   readonly space: Pick<DiskSpace, 'isLow'>
   readonly limits: Pick<Limits, 'refusedKeys'>
   readonly tokens: Tokens
@@ -45,7 +47,7 @@ SELECT s.hash, k.id AS key_id, CASE WHEN k.is_previous THEN k.previous_prefix EL
   u.role, ${SECRET_REFUSAL} AS refusal, ${IS_USE_DUE} AS is_use_due
 ${KEYS_OF_SECRETS}`
 
-export function createAuthentication({ sql, space, limits, tokens, endUsers }: AuthenticationDeps) {
+export function createAuthentication({ sql, uses, space, limits, tokens, endUsers }: AuthenticationDeps) {
   const { endUserHeader, endUserRequired } = endUsers
   // Look-ups that arrive together share one statement, so that a burst of requests does not delay the calls of others.
   const findKey = createBatcher<string, KeyRow | undefined>(
@@ -57,7 +59,7 @@ export function createAuthentication({ sql, space, limits, tokens, endUsers }: A
     { sizeMax: 256, isShared: () => true },
   )
 
-  const recordUse = createKeyUses(sql)
+  const recordUse = createKeyUses(uses)
 
   function requireKeyFormat(key: string, address: string): Promise<never> | undefined {
     if (isWellFormedKey(key)) return undefined

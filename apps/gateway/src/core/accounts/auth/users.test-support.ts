@@ -84,6 +84,7 @@ export async function openUserServices(serverUrl?: string): Promise<UserServices
   const login = createLogin({ prisma, sql, runtime, limits, passwords, tokens, audit })
   const authentication = createAuthentication({
     sql,
+    uses: sql,
     space: AMPLE_SPACE,
     limits,
     tokens,

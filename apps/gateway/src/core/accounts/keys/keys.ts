@@ -37,6 +37,7 @@ import {
   KEY_ORDERS,
   type KeyFilter,
   type KeyOrder,
+  narrowInSql,
   ownedInSql,
   visibleInSql,
   visibleTo,
@@ -133,7 +134,7 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
   async function list(caller: Principal, query: KeyListQuery, filter: KeyFilter = {}) {
     requireManager(caller)
     const { ownerId } = filter
-    const filtered = filterInSql(caller, filter, runtime.now())
+    const listed = listing(caller, filter)
     if (ownerId !== undefined && !validate(ownerId)) return []
     const visible = visibleTo(caller)
     const readKeyset = ({ where, ...keyset }: Keyset) =>
@@ -143,24 +144,32 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
         where: { ...where, AND: [visible, ownerId === undefined ? {} : { ownerId }] },
       })
     return (
-      readPlain(KEY_ORDERS, query, filtered !== undefined, readKeyset) ??
-      readOrdered(ordered, query, listing(caller, filtered, ownerId), readRows(caller, query))
+      readPlain(KEY_ORDERS, query, listed.isFiltered, readKeyset) ??
+      readOrdered(ordered, query, listed, readRows(caller, query))
     )
   }
 
-  const listing = (caller: Principal, filtered: Prisma.Sql | undefined, ownerId?: string) => ({
-    where: Prisma.sql`${visibleInSql(caller)} AND ${ownedInSql(ownerId)} AND (${filtered ?? Prisma.sql`true`})`,
-    isFiltered: filtered !== undefined,
-    isOfAll: isAdmin(caller) && ownerId === undefined,
-    owner: caller.userId,
-  })
+  /** @throws Problem `invalid_request` */
+  function listing(caller: Principal, filter: KeyFilter) {
+    const now = runtime.now()
+    const filtered = filterInSql(caller, filter, now)
+    // The keys of one owner are found by an index of their own.
+    const isOfAll = isAdmin(caller) && filter.ownerId === undefined
+    return {
+      where: Prisma.sql`${visibleInSql(caller)} AND ${ownedInSql(filter.ownerId)} AND (${filtered ?? Prisma.sql`true`})`,
+      isFiltered: filtered !== undefined,
+      isOfAll,
+      owner: caller.userId,
+      narrow: isOfAll ? narrowInSql(filter, now) : undefined,
+    }
+  }
 
   const listingOfOwners = (
     caller: Principal,
     ownerIds: readonly string[],
     filter: Omit<KeyFilter, 'ownerId'>,
   ) => ({
-    ...listing(caller, filterInSql(caller, filter, runtime.now())),
+    ...listing(caller, filter),
     parents: validIds(ownerIds),
     parentColumn: 'owner_id' as const,
   })
@@ -273,13 +282,12 @@ export function createKeys({ prisma, sql, runtime, rules, reads, takeWrite }: Ke
     async count(caller: Principal, filter: KeyFilter = {}, signal?: AbortSignal): Promise<number> {
       requireManager(caller)
       const { ownerId } = filter
-      const filtered = filterInSql(caller, filter, runtime.now())
+      const listed = listing(caller, filter)
       if (ownerId !== undefined && !validate(ownerId)) return fail('user_not_found')
       const where = { AND: [visibleTo(caller), ownerId === undefined ? {} : { ownerId }] }
-      const counted =
-        filtered === undefined
-          ? await prisma.apiKey.count({ where })
-          : await countListed(ordered, listing(caller, filtered, ownerId), signal)
+      const counted = listed.isFiltered
+        ? await countListed(ordered, listed, signal)
+        : await prisma.apiKey.count({ where })
       if (counted === 0) await requireKnownOwner(sql, caller, ownerId)
       return counted
     },
