@@ -445,9 +445,7 @@ async function callOnce(sql: Sql, key = 77): Promise<void> {
   })
   await instances.join()
   const ledger = processOf(sql)
-  expect(
-    await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key), ''),
-  ).toBeDefined()
+  expect(await createRememberedKeys({ sql, runtime: systemRuntime }).read(keyHash(key), '')).toBeDefined()
   const one = admission(key)
   await ledger.admit(one)
   ledger.settle({ callId: one.callId, outcome: 'done', durationMs: 1 })
