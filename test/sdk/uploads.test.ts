@@ -143,7 +143,7 @@ test.each([
 ])('%s is no file, and says so', async (_, source) => {
   const sent = client.uploads.create(source as never, { created_by: 'ada' })
   await expect(sent).rejects.toThrow(
-    'The file must be a File, a Blob, bytes, a stream or the path of a file.',
+    'The file must be a File, Blob, bytes, stream or path.',
   )
 })
 

@@ -35,7 +35,7 @@ afterAll(async () => {
 const CHANGES = {
   login: ['logout'],
   users: ['create', 'update', 'setPassword', 'changeOwnPassword'],
-  keys: ['create', 'update', 'rotate', 'resetUsage', 'revoke'],
+  keys: ['create', 'update', 'rotate', 'endPreviousSecret', 'resetUsage', 'revoke'],
   uploads: ['remove'],
 } as const satisfies { readonly [Name in keyof Services]?: readonly (keyof Services[Name])[] }
 

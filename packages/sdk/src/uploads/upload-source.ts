@@ -45,7 +45,7 @@ export async function openUploadSource(source: UploadSource, type: string): Prom
     }
   }
   if (!('getReader' in Object(source) || Symbol.asyncIterator in Object(source)))
-    throw new TrunklineError('The file must be a File, a Blob, bytes, a stream or the path of a file.')
+    throw new TrunklineError('The file must be a File, Blob, bytes, stream or path.')
   // It may fail before anything is read from it, which would end a process of Node; the reading then fails.
   if ('on' in source && typeof source.on === 'function') source.on('error', () => {})
   return {

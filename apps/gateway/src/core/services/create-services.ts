@@ -323,6 +323,7 @@ export function createServices(deps: ServicesDeps): { services: Services; proces
         create: changing(keys.create),
         update: changing(keys.update),
         rotate: changing(keys.rotate),
+        endPreviousSecret: changing(keys.endPreviousSecret),
         resetUsage: changing(keys.resetUsage),
         revoke: changing(keys.revoke),
       },
