@@ -86,8 +86,8 @@ describe.runIf(HAS_BROWSER)('refusals in the console', () => {
     await totals.getByRole('row', { name: /^narrow agent_denied \(none\) [2-9]/ }).waitFor()
     await page.getByRole('button', { name: 'Agent', exact: true }).click()
     const row = totals.getByRole('row', { name: /^narrow coze agent_denied/ })
-    // They were counted by the hour, and this one goes on.
-    expect(await row.getByRole('cell').last().textContent()).toMatch(/\d:00 (AM |PM )?– \d+:\d\d [AP]M$/)
+    // They were counted by the hour, and this one goes on; in its first minute a range would have the same time twice.
+    expect(await row.getByRole('cell').last().textContent()).toMatch(/\d:00 ((AM |PM )?– \d+:\d\d )?[AP]M$/)
     await page
       .getByRole('img', { name: /^Refusals over time/ })
       .locator('canvas')

@@ -142,9 +142,7 @@ test.each([
   ['an object', {}],
 ])('%s is no file, and says so', async (_, source) => {
   const sent = client.uploads.create(source as never, { created_by: 'ada' })
-  await expect(sent).rejects.toThrow(
-    'The file must be a File, Blob, bytes, stream or path.',
-  )
+  await expect(sent).rejects.toThrow('The file must be a File, Blob, bytes, stream or path.')
 })
 
 test('a stream of texts is stored as UTF-8', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
 import {
@@ -34,6 +35,13 @@ const theirKeptCall = ({ all }: RequestContext) => all.shared.keptCall()
 const theirCall = async ({ all }: RequestContext) => (await all.shared.conversation()).callId
 const theirConversation = async ({ all }: RequestContext) => (await all.shared.conversation()).id
 const revoke: Operation = { method: 'keys.revoke', id: ({ all, caller }) => all.newKey(caller.ownerId) }
+/** A key in the overlap of a rotation. */
+const rotatedKey = async ({ all, caller }: RequestContext) => {
+  const id = await all.newKey(caller.ownerId)
+  const data = { previousHash: randomBytes(32), previousEndsAt: new Date(Date.now() + 60_000) }
+  await all.database.prisma.apiKey.update({ where: { id }, data })
+  return id
+}
 const otherUser = ({ all }: RequestContext) => all.otherUserId
 const logout = { method: 'login.logout', takesFreshCredential: true }
 
@@ -76,7 +84,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   deleteApiKey: revoke,
   revokeApiKey: revoke,
   rotateApiKey: { method: 'keys.rotate', id: theirKey, body: () => ({ overlap_seconds: 0 }) },
-  endPreviousSecret: { method: 'keys.endPreviousSecret', id: theirKey },
+  endPreviousSecret: { method: 'keys.endPreviousSecret', id: rotatedKey },
   resetApiKeyUsage: { method: 'keys.resetUsage', id: theirKey, body: () => ({ period: 'day' }) },
   getCurrentApiKey: { method: 'keys.current' },
   createUser: {

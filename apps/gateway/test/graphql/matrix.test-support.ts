@@ -103,6 +103,7 @@ const RENAME_CONVERSATION = async ({ all }: MatrixCall) =>
 const KEPT_CHAT = { face: 'graphql', form: (chat: ChatHead) => keptItems(chat, { detail: false }) } as const
 
 const KEY_MAKERS: ByPrincipal = { ...TOKENS, user: 'role_denied', neighbour: 'role_denied' }
+const KEY_ROTATORS: ByPrincipal = { ...KEY_MAKERS, neighbour: 'key_not_found' }
 const CHANGE_MY_PASSWORD = `changeMyPassword(input: { currentPassword: "a wrong password", newPassword: "${PASSWORD}" })`
 const CREATE_USER = () =>
   `createUser(input: { username: "u-${crypto.randomUUID()}", password: "${PASSWORD}", role: ADMIN, maxApiCalls: 1, quotaPeriod: DAY })`
@@ -116,6 +117,8 @@ const UPDATE_API_KEY = async (call: MatrixCall) =>
   `updateApiKey(input: { keyId: "${await keyOf(call)}", name: "renamed", description: "", expiresAt: "${soon()}", allowedAgents: null, limits: null })`
 const REVOKE_API_KEY = async ({ all, caller }: MatrixCall) =>
   `revokeApiKey(input: { keyId: "${await all.newKey(caller.ownerId)}" })`
+const ROTATE_API_KEY = async ({ all, caller }: MatrixCall) =>
+  `rotateApiKey(input: { keyId: "${await all.newKey(caller.ownerId)}", overlapSeconds: 60 })`
 const END_PREVIOUS_SECRET = async (call: MatrixCall) =>
   `endPreviousApiKeySecret(input: { keyId: "${await keyOf(call)}" })`
 const RESET_API_KEY_USAGE = async (call: MatrixCall) =>
@@ -242,6 +245,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'Mutation.createApiKey': row(KEY_MAKERS, SHARED, CREATE_API_KEY),
   'Mutation.updateApiKey': row(KEY_MANAGERS, SHARED, UPDATE_API_KEY),
   'Mutation.revokeApiKey': row(KEY_READERS, SHARED, REVOKE_API_KEY),
+  'Mutation.rotateApiKey': row(KEY_ROTATORS, SHARED, ROTATE_API_KEY),
   'Mutation.endPreviousApiKeySecret': row(KEY_READERS, SHARED, END_PREVIOUS_SECRET),
   'Mutation.resetApiKeyUsage': row(KEY_MANAGERS, SHARED, RESET_API_KEY_USAGE),
   'Mutation.deleteUpload': row(
@@ -292,6 +296,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'CreateApiKeyPayload.apiKey': row(KEY_MAKERS, SHARED, 'apiKey', { within: inMutation(CREATE_API_KEY) }),
   'UpdateApiKeyPayload.apiKey': row(KEY_MANAGERS, SHARED, 'apiKey', { within: inMutation(UPDATE_API_KEY) }),
   'RevokeApiKeyPayload.apiKey': row(KEY_READERS, SHARED, 'apiKey', { within: inMutation(REVOKE_API_KEY) }),
+  'RotateApiKeyPayload.apiKey': row(KEY_ROTATORS, SHARED, 'apiKey', { within: inMutation(ROTATE_API_KEY) }),
   'EndPreviousApiKeySecretPayload.apiKey': row(KEY_READERS, SHARED, 'apiKey', {
     within: inMutation(END_PREVIOUS_SECRET),
   }),
