@@ -59,9 +59,6 @@ const OVERLAP_MS = 30_000
 /** Ending calls blocks the event loop, so other work gets its turn after this many. */
 const ENDS_AT_ONCE = 100
 
-const sinceOf = (lookedAtMs: number | undefined) =>
-  lookedAtMs === undefined ? null : lookedAtMs - OVERLAP_MS
-
 interface WatchedCall extends KeyInUse {
   readonly onRefused: (reason: ErrorReason) => void
   /** The number of looks that had begun before the call. */
@@ -90,9 +87,10 @@ export function createKeyWatch(deps: KeyWatchDeps): KeyWatch {
     const look = looks
     const keyIds = new Set<string>()
     for (const { keyId } of calls.all()) keyIds.add(keyId)
-    const [found] = await (lookedAtMs === undefined || keyIds.size <= askedMax
-      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keyIds]), instanceId, sinceOf(lookedAtMs)])
-      : sql.query<Found>(FIND_CHANGED, [sinceOf(lookedAtMs), instanceId]))
+    const since = lookedAtMs === undefined ? null : lookedAtMs - OVERLAP_MS
+    const [found] = await (since === null || keyIds.size <= askedMax
+      ? sql.query<Found>(FIND_REFUSED, [JSON.stringify([...keyIds]), instanceId, since])
+      : sql.query<Found>(FIND_CHANGED, [since, instanceId]))
     if (found === undefined) throw new Error('the database returned no keys')
     const { nowMs, refused, bound, stopped } = found
     // A clock that was set back makes the times of later changes lie before the last look.
