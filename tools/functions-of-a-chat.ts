@@ -76,6 +76,9 @@ async function ranAlone(take: () => Promise<Set<string>>): Promise<Set<string>> 
     if (rounds > 0) for (const each of ran) own.add(each)
     if (isRound) rounds += 1
   }
+  // What the last one has begun may end in the window after it.
+  await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  for (const each of await take()) own.add(each)
   return own
 }
 
