@@ -41,6 +41,8 @@ const MEANINGS: Readonly<Record<string, Cells>> = {
     neighbour: 'role_denied',
     ...missing,
   },
+  'Takes an access token of an administrator, or of a premium user who owns the key; API keys cannot make secrets.':
+    { ...TOKENS, user: 'role_denied', ...missing },
   'Takes an access token.': { ...TOKENS, ...missing },
   'Takes any API key, and no access token.': { ...KEYS, ...missing },
   'Takes an API key, which must be the one that made the call.': { ...KEYS, ...missing },
