@@ -39,6 +39,9 @@ const OWN_FAULT = 500
 const UNAVAILABLE = 503
 const AGENT_TIMEOUT = 504
 
+/** It needs a process of an older version, which would refuse the rotations of all other provocations; keys-that-live-long.test.ts has it. */
+const UPGRADE_PENDING = 'upgrade_pending'
+
 const BOUND = { 'x-end-user': 'ann' }
 /** Statuses that only requests have which are bound to an end user, or are not although they have to be. */
 const OF_BOUND_KEYS = [
@@ -64,7 +67,9 @@ test('every documented status and every documented reason has a provocation', ()
         ])
         const isToldByChats = (reason: string) =>
           ASK_A_PLATFORM.has(operation.id) && reason.startsWith('agent_')
-        const unprovoked = reasons.filter((reason) => !provoked.has(reason) && !isToldByChats(reason))
+        const unprovoked = reasons.filter(
+          (reason) => !provoked.has(reason) && !isToldByChats(reason) && reason !== UPGRADE_PENDING,
+        )
         return own.length === 0
           ? [`${operation.id} ${status}`]
           : unprovoked.map((each) => `${operation.id} ${each}`)

@@ -1,4 +1,3 @@
-import { hashKey } from '@trunkline/gateway/src/core/accounts/keys/key-format.ts'
 import { createScratchDatabase } from '@trunkline/gateway/src/core/database/scratch-database.test-support.ts'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -122,7 +121,7 @@ describe.skipIf(server === '' || redisUrl === '')('two replicas whose Redis', ()
     const keys = [full?.full_key ?? '', half?.full_key ?? ''] as const
     expect(countByReason(await sendWith(keys[0], 40))).toEqual({ 200: 20, rate_limited: 20 })
     for (let call = 0; call < 10; call += 1) await sendWith(keys[1], 1)
-    const counts = keys.map((key) => `trunkline:limit:chat:${hashKey(key)}`)
+    const counts = [full, half].map((key) => `trunkline:limit:chat:${key?.id}`)
     const direct = new Redis(`${redisUrl}/9`)
     // Earlier a loss cannot be detected: see decision 0018.
     await until('both windows are older than a second', async () => {

@@ -31,6 +31,11 @@ export async function badCredentials(
   const key = { name: 'k', description: '', permissions: ['chat', 'upload', 'admin'], expiresAt: inOneYear() }
   const revoked = await services.keys.create(admin, key)
   await services.keys.revoke(admin, revoked.key.id)
+  const rotated = await services.keys.create(admin, key)
+  await services.keys.rotate(admin, rotated.key.id, { overlapSeconds: 0 })
+  const paused = await services.keys.create(admin, key)
+  await services.keys.update(admin, paused.key.id, { isActive: false })
+  const elsewhere = await services.keys.create(admin, { ...key, allowedAddresses: ['192.0.2.1'] })
   const expired = await services.keys.create(admin, key)
   await prisma.apiKey.update({ where: { id: expired.key.id }, data: { expiresAt: new Date(0) } })
   const other = await services.users.create(admin, { username: 'other', password: ADMIN.password })
@@ -52,6 +57,9 @@ export async function badCredentials(
     key_unknown: inventedKey(),
     key_expired: expired.fullKey,
     key_revoked: revoked.fullKey,
+    key_rotated: rotated.fullKey,
+    key_paused: paused.fullKey,
+    address_denied: elsewhere.fullKey,
     owner_suspended: suspended.fullKey,
     token_invalid: 'a.b.c',
     token_expired: old.accessToken,
@@ -66,6 +74,9 @@ export const CREDENTIAL_REASONS = [
   'key_unknown',
   'key_expired',
   'key_revoked',
+  'key_rotated',
+  'key_paused',
+  'address_denied',
   'owner_suspended',
   'token_invalid',
   'token_expired',

@@ -65,6 +65,11 @@ export const GOOD: Readonly<
     as: gateway.token,
     id: (await gateway.api.createKey(gateway.token)).id,
   }),
+  rotateApiKey: async (gateway) => ({
+    as: gateway.token,
+    id: (await gateway.api.createKey(gateway.token)).id,
+    body: { overlap_seconds: 60 },
+  }),
   endPreviousSecret: (gateway) => ({ as: gateway.token, id: gateway.key.id }),
   resetApiKeyUsage: (gateway) => ({ as: gateway.token, id: gateway.key.id, body: { period: 'day' } }),
   getCurrentApiKey: (gateway) => ({ as: gateway.key.full_key }),
@@ -121,6 +126,17 @@ const SHARED: readonly Provocation[] = [
     request: (good) => good,
   },
   {
+    what: 'a paused key',
+    status: 403,
+    reason: 'key_paused',
+    of: (operation) => needsCredential(operation) || operation.id === 'listAgents',
+    async request(good, gateway) {
+      const { id, full_key: as } = await gateway.api.createKey(gateway.token)
+      await gateway.send('updateApiKey', { as: gateway.token, id, body: { is_active: false } })
+      return { ...good, as }
+    },
+  },
+  {
     what: 'an invalid Host',
     status: 400,
     reason: 'invalid_host',
@@ -158,7 +174,7 @@ const SHARED: readonly Provocation[] = [
       takesKey(operation) &&
       !FOR_CHAT_KEYS.has(operation.id) &&
       // Every key may read its own usage.
-      operation.responses.has(403),
+      operation.responses.get(403)?.reasons.includes('permission_denied') === true,
     request: (good, gateway) => ({ ...good, as: gateway.key.full_key }),
   },
   ...[
@@ -260,7 +276,22 @@ const OWN: readonly Provocation[] = [
       return guess
     }),
   ]),
-  ...['logout', 'authLogout', 'createApiKey'].map((id) =>
+  only('updateApiKey', 409, 'key_ended', 'a pause of a revoked key', async (_good, gateway) => ({
+    as: gateway.token,
+    id: await revokedKey(gateway),
+    body: { is_active: false },
+  })),
+  only('rotateApiKey', 409, 'key_ended', 'a revoked key', async (good, gateway) => ({
+    ...good,
+    id: await revokedKey(gateway),
+  })),
+  only('rotateApiKey', 409, 'rotation_pending', 'a key with two used secrets', async (good, gateway) => {
+    const { body } = await gateway.send('rotateApiKey', good)
+    const { full_key: as } = (body as { data: { full_key: string } }).data
+    await gateway.send('getCurrentApiKey', { as })
+    return good
+  }),
+  ...['logout', 'authLogout', 'createApiKey', 'rotateApiKey'].map((id) =>
     only(id, 401, 'access_token_required', 'an API key', (good, gateway) => ({
       ...good,
       as: gateway.key.full_key,
@@ -270,7 +301,7 @@ const OWN: readonly Provocation[] = [
     only(id, 401, 'api_key_required', 'an access token', (good, gateway) => ({ ...good, as: gateway.token })),
   ),
   ...[
-    ...['createApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'],
+    ...['createApiKey', 'rotateApiKey', 'createUser', 'listUsers', 'getUser', 'updateUser', 'setPassword'],
     ...['listAgentDeployments', 'listAuditEvents', 'listProcesses', 'reloadConfiguration'],
   ].map((id) =>
     only(id, 403, 'role_denied', 'a user of the lowest role', (good, gateway) => ({
@@ -364,4 +395,10 @@ function takesToken({ credentials }: Operation): boolean {
 
 function takesKey({ credentials }: Operation): boolean {
   return credentials.some((way) => way.includes('apiKey'))
+}
+
+async function revokedKey(gateway: ContractGateway): Promise<string> {
+  const { id } = await gateway.api.createKey(gateway.token)
+  await gateway.send('revokeApiKey', { as: gateway.token, id })
+  return id
 }

@@ -4112,6 +4112,7 @@ export type UploadForm = components["schemas"]["UploadForm"];
 /** The stable words with which the gateway names its errors. */
 export type ErrorReason =
   | "access_token_required"
+  | "address_denied"
   | "agent_credentials"
   | "agent_denied"
   | "agent_empty_reply"
@@ -4152,7 +4153,9 @@ export type ErrorReason =
   | "key_ended"
   | "key_expired"
   | "key_not_found"
+  | "key_paused"
   | "key_revoked"
+  | "key_rotated"
   | "key_unknown"
   | "last_admin"
   | "login_failed"

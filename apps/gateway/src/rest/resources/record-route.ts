@@ -101,7 +101,7 @@ export function recordRoutes<Row, Seen>(
 }
 
 async function takeNoBody(request: FastifyRequest): Promise<void> {
-  request.body ??= {}
+  if (request.headers['content-type'] === undefined) request.body ??= {}
 }
 
 /** The id in a path, such as `:call_id`, and the field that it is of the record; both empty if there is none. */
