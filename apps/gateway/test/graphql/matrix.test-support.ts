@@ -168,7 +168,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
     { ...MANAGERS, neighbour: 'user_not_found' },
     SHARED,
     ({ caller }) =>
-      `apiKeys(state: ACTIVE, expiresBefore: null, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
+      `apiKeys(state: ACTIVE, expiresBefore: null, expiresWithin: null, unusedFor: null, ownerId: "${caller.ownerId}", ${ORDERED_PAGE})`,
   ),
   'Query.currentApiKey': row(KEYS, SHARED, 'currentApiKey'),
   'Query.node': row(
@@ -311,7 +311,7 @@ export const MATRIX: Readonly<Record<string, MatrixRow>> = {
   'User.apiKeys': row(
     { ...MANAGERS, neighbour: 'nothing' },
     SHARED,
-    `apiKeys(state: ACTIVE, expiresBefore: null, ${ORDERED_PAGE})`,
+    `apiKeys(state: ACTIVE, expiresBefore: null, expiresWithin: null, unusedFor: null, ${ORDERED_PAGE})`,
     { within: '{ me { $FIELD } }' },
   ),
   'User.uploads': row(
