@@ -53,13 +53,20 @@ async function upload(source: UploadSource, answers: Answer[], options: object =
       return await (answer ?? expect.unreachable('There is no further answer.'))(new Request(input, init))
     },
   })
-  const ended = client.uploads.create(source, { created_by: 'ada' }).then(
-    (value) => ({ value, error: undefined }),
-    (error: unknown) => ({ value: undefined, error }),
-  )
-  for (const _ of answers) {
+  let isOver = false
+  const ended = client.uploads
+    .create(source, { created_by: 'ada' })
+    .then(
+      (value) => ({ value, error: undefined }),
+      (error: unknown) => ({ value: undefined, error }),
+    )
+    .finally(() => {
+      isOver = true
+    })
+  // A Blob is read in other threads, for as long as these need before the next wait begins.
+  while (!isOver) {
     await settle()
-    await vi.advanceTimersToNextTimerAsync()
+    await vi.advanceTimersByTimeAsync(500)
   }
   return { ...(await ended), requests }
 }
