@@ -19,7 +19,7 @@ export function createExpiringKeySearch(sql: Sql) {
   return {
     /** Those of each threshold, the longest first; a key that expires within a day also does within 30. */
     expiring: () => sql.query<ExpiringKeys>(EXPIRING, [COUNTED_MAX, NAMED_MAX]),
-    /** Whether this process is the one that tells of them on this day (UTC). */
+    /** Whether this process logs them on this day (UTC); of all processes one does. */
     mayTell: async () => (await sql.query(TELL)).length > 0,
   }
 }
@@ -36,7 +36,7 @@ SELECT days, (SELECT count(*)::int4 FROM soon WHERE expires_at < now() + days * 
     SELECT * FROM soon WHERE expires_at < now() + days * interval '1 day' ORDER BY expires_at LIMIT $2) AS named) AS first
 FROM (VALUES (30), (7), (1)) AS thresholds (days)`
 
-/** The day has a row of its own among the settings, so that of all processes one tells, also after a restart. */
+/** The day of the last log lines is a row of the settings, so that one process writes them on each day, also after a restart. */
 const TELL = `
 INSERT INTO settings AS s (name, value) VALUES ('expiring_keys_told', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'))
 ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE s.value < excluded.value

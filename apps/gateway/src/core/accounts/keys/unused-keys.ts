@@ -6,7 +6,7 @@ export type UnusedKeys = ReturnType<typeof createUnusedKeys>
 /** Each revoked key is an event of the audit log, whose head is held until all of the statement are written. */
 const KEYS_AT_ONCE = 200
 
-/** @param unusedDays - after how many days a key is revoked that nobody uses; without them none is */
+/** @param unusedDays - the days without use after which a key is revoked; undefined to revoke none */
 export function createUnusedKeys(sql: Sql, unusedDays: number | undefined) {
   const doing = JSON.stringify({ ...GATEWAY, operation: 'keys.revokeUnused' })
   return {
